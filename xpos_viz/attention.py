@@ -1,0 +1,157 @@
+r"""From scores to logits to weights: scale, bias, mask and softmax, each visible."""
+
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from xpos_viz.encoding import Encoding
+from xpos_viz.kernel import Positions, token_positions
+
+Mask = Literal["causal", "none"]
+MASKS: tuple[Mask, ...] = get_args(Mask)
+"""The masks with a name; a bool tensor is one as well."""
+
+
+def visible_keys(
+    mask: Mask | Bool[Tensor, "*batch query_tokens key_tokens"],
+    query_positions: Float[Tensor, "*batch query_tokens"],
+    key_positions: Float[Tensor, "*batch key_tokens"],
+) -> Bool[Tensor, "*batch query_tokens key_tokens"]:
+    """Which keys each query may attend to (True), as in scaled_dot_product_attention.
+
+    Parameters
+    ----------
+    mask
+        "causal": keys at or before the query, m ≥ n. "none": all keys. Or a bool tensor,
+        which is returned as it is.
+    query_positions, key_positions
+        Positions, tokens, (…, L_q) and (…, L_k).
+
+    Returns
+    -------
+    Tensor
+        (…, L_q, L_k), bool.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a tensor of another dtype.
+    """
+    if isinstance(mask, Tensor):
+        if mask.dtype != torch.bool:
+            raise ValueError(
+                f"mask must be bool (True = may attend), got {mask.dtype}; use mask.bool()."
+            )
+        return mask
+    lags = query_positions[..., :, None] - key_positions[..., None, :]
+    if mask == "causal":
+        return lags >= 0
+    if mask == "none":
+        return torch.ones_like(lags, dtype=torch.bool)
+    raise ValueError(f"unknown mask {mask!r}; use one of: {', '.join(MASKS)}, or a bool tensor.")
+
+
+def attention_logits(
+    scores: Float[Tensor, "*batch query_tokens key_tokens"],
+    encoding: Encoding,
+    *,
+    mask: Mask | Bool[Tensor, "*mask_batch query_tokens key_tokens"] = "causal",
+    scale: float | None = None,
+    query_positions: Positions | None = None,
+    key_positions: Positions | None = None,
+) -> Float[Tensor, "*batch query_tokens key_tokens"]:
+    r"""Logits: scores × scale × temperature + bias, with masked cells at −inf.
+
+    Parameters
+    ----------
+    scores
+        Unscaled scores (…, L_q, L_k), from :func:`xpos_viz.attention_scores`.
+    encoding
+        Its width gives the default scale; its temperature and bias enter here.
+    mask
+        "causal" (m ≥ n), "none", or a bool tensor (True = may attend) that fits the scores.
+    scale
+        A factor; None is 1/√d (Vaswani et al. 2017).
+    query_positions, key_positions
+        As in :func:`xpos_viz.apply_encoding`.
+
+    Returns
+    -------
+    Tensor
+        (…, L_q, L_k), of the dtype of the scores.
+
+    Raises
+    ------
+    ValueError
+        For a mask, scale or positions that do not fit.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import attention_logits, rope
+    >>> attention_logits(torch.ones(2, 2), rope(4))
+    tensor([[0.5000,   -inf],
+            [0.5000, 0.5000]])
+    """
+    factor = encoding.head_dim**-0.5 if scale is None else scale
+    if not 0 < factor < float("inf"):
+        raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
+    queries, keys = scores.shape[-2], scores.shape[-1]
+    m, n = token_positions(queries, keys, query_positions, key_positions)
+    m, n = (positions.reshape(_batched(positions, scores)) for positions in (m, n))
+    visible = visible_keys(mask, m, n).to(scores.device)
+    _check_fits(visible, scores)
+    logits = scores * (factor * encoding.temperature)
+    if encoding.bias is not None:
+        logits = logits + encoding.bias(m[..., :, None] - n[..., None, :]).to(logits)
+    return logits.masked_fill(~visible, -torch.inf)
+
+
+def attention_weights(
+    logits: Float[Tensor, "*batch query_tokens key_tokens"],
+) -> Float[Tensor, "*batch query_tokens key_tokens"]:
+    """Softmax over the keys: rows sum to 1; a row with every key masked is zero.
+
+    Parameters
+    ----------
+    logits
+        (…, L_q, L_k), from :func:`attention_logits`. Logits of +inf share the whole weight.
+
+    Returns
+    -------
+    Tensor
+        Weights (…, L_q, L_k), of the dtype of the logits.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import attention_weights
+    >>> attention_weights(torch.tensor([[0.0, 0.0], [-torch.inf, -torch.inf]]))
+    tensor([[0.5000, 0.5000],
+            [0.0000, 0.0000]])
+    """
+    blind = (logits == -torch.inf).all(-1, keepdim=True)
+    bounded = logits.masked_fill(blind, 0.0).clamp(max=torch.finfo(logits.dtype).max)
+    return bounded.softmax(-1).masked_fill(blind, 0.0)
+
+
+def _batched(positions: Tensor, scores: Tensor) -> tuple[int, ...]:
+    """The shape of positions (batch, L) beside scores (batch, …, L_q, L_k)."""
+    batch = positions.shape[:-1]
+    return (*batch, *[1] * (scores.ndim - 2 - len(batch)), positions.shape[-1])
+
+
+def _check_fits(visible: Tensor, scores: Tensor) -> None:
+    """Raise ValueError unless the mask broadcasts to the scores without enlarging them."""
+    try:
+        fits = np.broadcast_shapes(visible.shape, scores.shape) == scores.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask must fit scores of shape {tuple(scores.shape)}, got {tuple(visible.shape)}; "
+            "use one row per query and one column per key."
+        )

@@ -1,0 +1,1 @@
+"""Results as pictures: described once, drawn by Plotly on screen and Matplotlib on paper."""

@@ -1,0 +1,126 @@
+"""What a picture shows, without how it is drawn: both pens draw the same description."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scale = Literal["diverging", "sequential"]
+"""Around zero, from −limit to limit; or from zero to limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Token positions along the rows and columns of every panel.
+
+    Parameters
+    ----------
+    queries, keys
+        Titles: queries run down, keys across.
+    query, key, lag
+        The words for m, n and m − n in a read-out.
+    positions
+        Position of each cell's centre, tokens.
+    block
+        Tokens per cell side.
+    labels
+        One label per cell, or none.
+    """
+
+    queries: str
+    keys: str
+    query: str
+    key: str
+    lag: str
+    positions: NDArray[np.float64]
+    block: int
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One heatmap.
+
+    Parameters
+    ----------
+    title
+        Encoding, then parameters, stage and mask, as lines.
+    values
+        (rows, columns); NaN is drawn as masked.
+    bar
+        Index of the colour bar it shares.
+    """
+
+    title: tuple[str, ...]
+    values: NDArray[np.float64]
+    bar: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A colour bar: its label, limit (values beyond it are marked as clipped) and scale."""
+
+    label: str
+    limit: float
+    scale: Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Heatmaps:
+    """Panels side by side over one pair of axes.
+
+    Parameters
+    ----------
+    name
+        A short file name.
+    alt
+        What the picture shows, in words and numbers.
+    notes
+        Lines under the picture: block size, clipping rule, mask.
+    """
+
+    name: str
+    alt: str
+    axis: Axis
+    panels: tuple[Panel, ...]
+    bars: tuple[Bar, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line: its label and points."""
+
+    label: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Lines over one pair of axes.
+
+    Parameters
+    ----------
+    name, alt, notes
+        As in :class:`Heatmaps`.
+    title
+        Lines above the picture.
+    x, y
+        Titles of the axes, with units.
+    logarithmic
+        Whether the x axis is logarithmic.
+    """
+
+    name: str
+    alt: str
+    title: tuple[str, ...]
+    x: str
+    y: str
+    logarithmic: bool
+    curves: tuple[Curve, ...]
+    notes: tuple[str, ...] = ()
+
+
+Description = Heatmaps | Curves

@@ -1,0 +1,329 @@
+"""The pen for the screen: a description as an interactive Plotly figure."""
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel
+from xpos_viz.figures.theme import CLIPPED, DASHES, INKS, LINES, SCALES, Ink, Mode
+
+_FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
+_TITLE, _BAR, _LEFT, _RIGHT, _GAP = 78, 52, 62, 14, 40  # pixels around and between panels
+_EDGE = 0.004  # share of the colour range at either end that is for clipped values
+_TICK = 13  # pixels a token label needs along its axis
+_LARGEST = np.finfo(np.float64).max
+
+Span = tuple[float, float]
+
+
+def draw(
+    description: Description, *, mode: Mode = "light", width: int = 1040, stacked: bool = False
+) -> go.Figure:
+    """Draw a description.
+
+    Parameters
+    ----------
+    description
+        What to draw.
+    mode
+        "light" or "dark".
+    width
+        Width there will be, pixels; the height follows from it.
+    stacked
+        Whether panels stand one above the other, for a narrow screen.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Independent of Plotly's default template.
+    """
+    if isinstance(description, Heatmaps):
+        return _heatmaps(description, INKS[mode], width, stacked)
+    return _curves(description, INKS[mode])
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Where square panels stand on the sheet, in pixels inside its margins."""
+
+    count: int
+    width: int
+    stacked: bool
+    foot: int
+
+    @property
+    def size(self) -> float:
+        """Side of a panel."""
+        across = 1 if self.stacked else self.count
+        return (self.inner_width - _GAP * (across - 1)) / across
+
+    @property
+    def inner_width(self) -> float:
+        """Width between the margins."""
+        return max(self.width - _LEFT - _RIGHT, 120.0)
+
+    @property
+    def step(self) -> float:
+        """From one panel to the next."""
+        return self.size + (_TITLE + self.foot + _BAR if self.stacked else _GAP)
+
+    @property
+    def inner_height(self) -> float:
+        """Height between the margins."""
+        return self.size + (self.count - 1) * self.step if self.stacked else self.size
+
+    def frame(self, place: int) -> tuple[Span, Span]:
+        """The spans of a panel across and up, as shares of the inner sheet."""
+        whole = self.inner_height if self.stacked else self.inner_width
+        low = place * self.step / whole
+        high = min(low + self.size / whole, 1.0)  # rounding may end a hair beyond the sheet
+        return ((0.0, 1.0), (1 - high, 1 - low)) if self.stacked else ((low, high), (0.0, 1.0))
+
+
+def _heatmaps(maps: Heatmaps, ink: Ink, width: int, stacked: bool) -> go.Figure:
+    """Panels whose axes follow each other, each group over its colour bar."""
+    sheet = Sheet(len(maps.panels), width, stacked, 36 + _label_height(maps.axis))
+    frames = [sheet.frame(place) for place in range(sheet.count)]
+    figure = go.Figure(layout=_layout(ink, sheet))
+    for place, (panel, (x, y)) in enumerate(zip(maps.panels, frames, strict=True), 1):
+        figure.add_trace(_heatmap(panel, maps.axis, place))
+        figure.update_layout(_axes(maps.axis, ink, place, sheet))
+        figure.add_annotation(_title(panel.title, ink, x[0], y[1]))
+    for index, bar in enumerate(maps.bars):
+        group = [f for p, f in zip(maps.panels, frames, strict=True) if p.bar == index]
+        figure.update_layout({f"coloraxis{index + 1}": _colours(bar, ink, group, sheet.foot)})
+    return figure
+
+
+def _label_height(axis: Axis) -> int:
+    """Pixels that the tick labels of the keys take below a panel."""
+    return min(90, 10 + 6 * max(map(len, axis.labels))) if axis.labels else 14
+
+
+def _heatmap(panel: Panel, axis: Axis, place: int) -> go.Heatmap:
+    """The cells of a panel; what is masked is left out and shows the ground."""
+    labelled = len(axis.labels) > 0
+    position = "%{customdata}" if labelled else _position("%{y}", "%{x}", "%{customdata}", axis)
+    return go.Heatmap(
+        name=panel.title[0],
+        x=axis.positions,
+        y=axis.positions,
+        z=_cells(panel.values),
+        customdata=_pairs(axis) if labelled else _lags(axis),
+        hovertemplate=f"<b>{panel.title[0]}</b>  %{{z:.6~g}}<br>{position}<extra></extra>",
+        hoverongaps=False,
+        coloraxis=f"coloraxis{panel.bar + 1}",
+        xaxis=f"x{place}",
+        yaxis=f"y{place}",
+    )
+
+
+def _cells(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Values as they are sent: ±inf as the largest number, single precision where it holds."""
+    finite = np.where(np.isinf(values), np.copysign(_LARGEST, values), values)
+    single = np.nan_to_num(np.abs(finite)).max(initial=0.0) < np.finfo(np.float32).max
+    return finite.astype(np.float32) if single else finite
+
+
+def _lags(axis: Axis) -> NDArray[Any]:
+    """Lag of each cell, as whole numbers where they are."""
+    lags = axis.positions[:, None] - axis.positions[None, :]
+    whole = bool((lags == np.round(lags)).all()) and np.abs(lags).max(initial=0) < 2**15
+    return lags.astype(np.int16 if whole else np.float32)
+
+
+def _pairs(axis: Axis) -> NDArray[np.str_]:
+    """Query, key and lag of each cell, with their tokens."""
+    named = [f"{p:g} {_safe(t)}" for p, t in zip(axis.positions, axis.labels, strict=True)]
+    lags = _lags(axis)
+    return np.array(
+        [
+            [_position(q, k, f"{lag:g}", axis) for k, lag in zip(named, row, strict=True)]
+            for q, row in zip(named, lags, strict=True)
+        ]
+    )
+
+
+def _position(query: str, key: str, lag: str, axis: Axis) -> str:
+    """Where a cell is, for the read-out."""
+    return f"{axis.query} {query} · {axis.key} {key} · {axis.lag} {lag}"
+
+
+def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> dict[str, dict[str, Any]]:
+    """The two axes of a panel: equal steps, queries down, following those of the first."""
+    half = axis.block / 2
+    low, high = float(axis.positions[0]) - half, float(axis.positions[-1]) + half
+    x, y = sheet.frame(place - 1)
+    first, left = place == 1, place == 1 or sheet.stacked
+    common = _axis_style(ink) | _ticks(axis, sheet.size) | {"showgrid": False}
+    common |= {"constrain": "domain"}
+    across = {"domain": x, "anchor": f"y{place}", "range": [low, high]}
+    across |= {"title": _words(axis.keys, ink), "tickangle": -90 if axis.labels else 0}
+    across |= {} if first else {"matches": "x"}
+    down = {"domain": y, "anchor": f"x{place}", "range": [high, low], "showticklabels": left}
+    down |= {"title": _words(axis.queries if left else "", ink)}
+    down |= {"scaleanchor": "x"} if first else {"matches": "y"}
+    return {f"xaxis{place}": common | across, f"yaxis{place}": common | down}
+
+
+def _ticks(axis: Axis, size: float) -> dict[str, Any]:
+    """Tokens as tick texts at their positions, thinned; numbers where there is no text."""
+    if not axis.labels:
+        return {"tickmode": "auto", "nticks": 7}
+    step = math.ceil(len(axis.labels) * _TICK / size)
+    return {
+        "tickmode": "array",
+        "tickvals": axis.positions[::step],
+        "ticktext": [_safe(label) for label in axis.labels[::step]],
+    }
+
+
+def _safe(label: str) -> str:
+    """A label that Plotly shows letter by letter and never reads as markup."""
+    return html.escape(label, quote=False)
+
+
+def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int) -> dict[str, Any]:
+    """A colour axis: its scale, a band at either end for clipped values, and its bar."""
+    low = -bar.limit if bar.scale == "diverging" else 0.0
+    edge = _EDGE * (bar.limit - low)
+    left, right = frames[0][0][0], frames[-1][0][1]
+    return {
+        "cmin": low - (edge if bar.scale == "diverging" else 0.0),
+        "cmax": bar.limit + edge,
+        "colorscale": _colorscale(bar),
+        "colorbar": {
+            "orientation": "h",
+            "x": (left + right) / 2,
+            "xanchor": "center",
+            "len": (right - left) * 0.86,
+            "y": frames[-1][1][0],
+            "yanchor": "top",
+            "ypad": foot,
+            "thickness": 11,
+            "outlinewidth": 0,
+            "nticks": 7,
+            "tickfont": {"color": ink.faint, "size": 11},
+            "title": {"text": bar.label, "side": "bottom", "font": {"color": ink.text, "size": 12}},
+        },
+    }
+
+
+def _colorscale(bar: Bar) -> list[tuple[float, str]]:
+    """The stops of a scale between the two bands of clipped values."""
+    below, above = CLIPPED[bar.scale]
+    stops = SCALES[bar.scale]
+    low = _EDGE if bar.scale == "diverging" else 0.0
+    inner = [
+        (float(x), colour)
+        for x, colour in zip(np.linspace(low, 1 - _EDGE, len(stops)), stops, strict=True)
+    ]
+    start = [(0.0, below), (low, below)] if low else []
+    return [*start, *inner, (1 - _EDGE, above), (1.0, above)]
+
+
+def _title(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]:
+    """Lines above a panel, the first one strong."""
+    rest = "".join(
+        f"<br><span style='font-size:12px;color:{ink.faint}'>{line}</span>" for line in lines[1:]
+    )
+    return {
+        "text": f"<b>{lines[0]}</b>{rest}",
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 6,
+        "align": "left",
+        "showarrow": False,
+        "font": {"size": 15, "color": ink.text},
+    }
+
+
+def _curves(curves: Curves, ink: Ink) -> go.Figure:
+    """Lines over distance."""
+    figure = go.Figure()
+    for place, curve in enumerate(curves.curves):
+        figure.add_trace(
+            go.Scatter(
+                x=curve.x.astype(np.float32),
+                y=curve.y.astype(np.float32),
+                name=curve.label,
+                mode="lines",
+                line={
+                    "color": LINES[place % len(LINES)],
+                    "width": 2,
+                    "dash": DASHES[place % len(DASHES)],
+                },
+                hovertemplate="%{y:.5~g}",
+            )
+        )
+    style = _axis_style(ink)
+    figure.add_annotation(_title(curves.title, ink, 0.0, 1.0) | {"yshift": 10})
+    figure.update_layout(
+        _base(ink),
+        plot_bgcolor=ink.page,
+        height=380,
+        margin={"l": 64, "r": 16, "t": 64, "b": 92},
+        hovermode="x unified",
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": -0.24,
+            "yanchor": "top",
+            "font": {"color": ink.text},
+        },
+        xaxis=style
+        | {"title": _words(curves.x, ink), "type": "log" if curves.logarithmic else "linear"},
+        yaxis=style
+        | {"title": _words(curves.y, ink), "zeroline": True, "zerolinecolor": ink.faint},
+    )
+    return figure
+
+
+def _layout(ink: Ink, sheet: Sheet) -> dict[str, Any]:
+    """Size, margins and ground of the heatmaps."""
+    below = sheet.foot + _BAR
+    return _base(ink) | {
+        "plot_bgcolor": ink.masked,
+        "height": round(sheet.inner_height + _TITLE + below),
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TITLE, "b": below, "autoexpand": False},
+        "dragmode": "zoom",
+    }
+
+
+def _base(ink: Ink) -> dict[str, Any]:
+    """What every figure shares; no template, so that nothing else restyles it."""
+    return {
+        "template": None,
+        "paper_bgcolor": ink.page,
+        "font": {"family": _FONT, "size": 12, "color": ink.text},
+        "hoverlabel": {"bgcolor": ink.page, "bordercolor": ink.faint, "font": {"color": ink.text}},
+        "showlegend": True,
+    }
+
+
+def _axis_style(ink: Ink) -> dict[str, Any]:
+    """An axis with quiet ticks."""
+    return {
+        "gridcolor": ink.grid,
+        "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": ink.faint,
+        "tickfont": {"color": ink.faint, "size": 11},
+        "linecolor": ink.faint,
+    }
+
+
+def _words(text: str, ink: Ink) -> dict[str, Any]:
+    """The title of an axis."""
+    return {"text": text, "standoff": 8, "font": {"color": ink.text, "size": 12}}

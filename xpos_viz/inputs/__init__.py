@@ -1,0 +1,20 @@
+"""Where queries and keys come from: a bundled sample, their expectation, or chance.
+
+Each source is a frozen description that is loaded on demand; two equal descriptions load
+equal vectors. :data:`SOURCES` lists them by name.
+"""
+
+from xpos_viz.inputs.sample import Sample
+from xpos_viz.inputs.synthetic import Expectation, Random
+from xpos_viz.inputs.vectors import Vectors
+
+Inputs = Sample | Expectation | Random
+
+SOURCES: dict[str, type[Inputs]] = {
+    "sample": Sample,
+    "expectation": Expectation,
+    "random": Random,
+}
+"""All sources of queries and keys, by name."""
+
+__all__ = ["SOURCES", "Expectation", "Inputs", "Random", "Sample", "Vectors"]

@@ -1,0 +1,93 @@
+"""Queries and keys that are made: all ones, or drawn at random."""
+
+from dataclasses import dataclass
+
+import torch
+
+from xpos_viz.inputs.vectors import Vectors, check_whole
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """q = k = ones: every score is 2·g[m − n], the expectation curve of the paper.
+
+    Parameters
+    ----------
+    length
+        Tokens.
+
+    Raises
+    ------
+    ValueError
+        If `length` is not an integer ≥ 1.
+    """
+
+    length: int = 512
+
+    def __post_init__(self) -> None:
+        check_whole("length", self.length, 1)
+
+    @property
+    def head_dim(self) -> int | None:
+        """The only width there is; None where any is."""
+        return None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens there are."""
+        return self.length
+
+    def load(self, head_dim: int) -> Vectors:
+        """Return the vectors at that width."""
+        ones = torch.ones(self.length, head_dim, dtype=torch.float64)
+        return Vectors(ones, ones, "interleaved")
+
+
+@dataclass(frozen=True)
+class Random:
+    """Standard normal queries and keys, the same for the same seed.
+
+    Parameters
+    ----------
+    length
+        Tokens.
+    seed
+        Seed of the generator.
+    keys
+        "same" (k = q) or "independent".
+
+    Raises
+    ------
+    ValueError
+        If `length` or `seed` is not an integer in range, or `keys` is unknown.
+    """
+
+    length: int = 512
+    seed: int = 0
+    keys: str = "same"
+
+    def __post_init__(self) -> None:
+        check_whole("length", self.length, 1)
+        check_whole("seed", self.seed, 0)
+        if self.seed >= 2**63:
+            raise ValueError(f"seed must be below 2^63, got {self.seed}; use 0, for instance.")
+        if self.keys not in ("same", "independent"):
+            raise ValueError(f"unknown keys {self.keys!r}; use one of: same, independent.")
+
+    @property
+    def head_dim(self) -> int | None:
+        """The only width there is; None where any is."""
+        return None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens there are."""
+        return self.length
+
+    def load(self, head_dim: int) -> Vectors:
+        """Return the vectors at that width."""
+        generator = torch.Generator().manual_seed(self.seed)
+        q, k = torch.randn(
+            2, self.length, head_dim, generator=generator, dtype=torch.float64
+        ).unbind()
+        return Vectors(q, q if self.keys == "same" else k, "interleaved")

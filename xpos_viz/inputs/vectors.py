@@ -1,0 +1,34 @@
+"""What every source of queries and keys gives."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from xpos_viz.kernel import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Queries and keys of one head, before any position encoding.
+
+    Parameters
+    ----------
+    q, k
+        (tokens, d), float64.
+    layout
+        How their columns form pairs.
+    labels
+        One label per token, or none where there is no text.
+    """
+
+    q: Float[Tensor, "tokens head_dim"]
+    k: Float[Tensor, "tokens head_dim"]
+    layout: Layout
+    labels: tuple[str, ...] = ()
+
+
+def check_whole(name: str, value: object, low: int) -> None:
+    """Raise ValueError unless `value` is an integer ≥ `low`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        raise ValueError(f"{name} must be an integer ≥ {low}, got {value!r}; use {low} or more.")

@@ -1,0 +1,554 @@
+r"""The one formula, stable at every length.
+
+.. math:: s(m, n) = \operatorname{Re} \sum_i q_i(m)\, \overline{k_i(n)}\, e^{\lambda_i (m - n)}
+
+Here :math:`q_i, k_i` are the pairs of a query and a key read as complex numbers, and
+:math:`\lambda_i` the rates of an encoding (Sun et al. 2022, eq. 9 and 10, with signs as
+in the authors' code). The *factor form* turns q by :math:`e^{\lambda m}` and k by
+:math:`e^{-\bar\lambda n}` and takes one matrix product; the *lag form* weighs each pair by
+:math:`e^{\lambda\Delta}`. Both call :func:`_powers`, the only exponential of the package.
+
+A score depends on the lag alone, so nothing in it has to overflow. A matrix is cut into
+tiles until each is one of four: so short that its growth fits the dtype; causal, where an
+origin between keys and queries keeps both factors ≤ 1; acausal, where the same holds once
+the fastest pair's growth is divided out; or a few cells, in lag form.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Complex, Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xpos_viz.encoding import Encoding
+
+Layout = Literal["interleaved", "half"]
+Positions = Tensor | NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]] | range
+Pairs = Complex[Tensor, "... tokens pairs"]
+Rates = Complex[Tensor, "*heads pairs"]
+
+LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
+"""How columns form pairs: (2i, 2i+1), or (i, i + d/2)."""
+
+SCORE_ERROR = 8.0
+"""C in |error| ≤ C·eps·Σ_i |q_i||k_i| (ζ_i^(Δ/B) + tiny) + tiny, for every score with Δ ≥ 0.
+
+eps and tiny are the dtype's (`torch.finfo`). C covers the rounding of the two factors, of
+two complex products and of the sum.
+"""
+
+_GROWTH = 2 / 3  # share of a dtype's exponent range that growth inside one product may take
+_LEAF = 32  # tokens a side at which a tile near the diagonal is summed cell by cell
+_CELLS = 1 << 16  # cells summed at a time in lag form, which bounds its memory
+_LOST = 1e-290  # a float64 sum below this may have lost terms to underflow
+_FAR = 2.0**53  # float64 counts whole tokens up to here
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def apply_encoding(
+    q: Float[Tensor, "*batch query_tokens head_dim"],
+    k: Float[Tensor, "*key_batch key_tokens head_dim"],
+    encoding: Encoding,
+    *,
+    query_positions: Positions | None = None,
+    key_positions: Positions | None = None,
+    layout: Layout = "interleaved",
+    origin: float = 0.0,
+) -> tuple[
+    Float[Tensor, "*turned_batch query_tokens head_dim"],
+    Float[Tensor, "*turned_key_batch key_tokens head_dim"],
+]:
+    r"""Rotate and scale queries and keys: the factor form of the formula.
+
+    .. math:: q'_m = q\,e^{\lambda (m - o)}, \qquad k'_n = k\,e^{-\bar\lambda (n - o)}
+
+    Parameters
+    ----------
+    q, k
+        Queries (…, L_q, d) and keys (…, L_k, d), of one floating dtype; the dimension
+        before the tokens is heads, and H_q may be a multiple of H_k (grouped queries).
+    encoding
+        The encoding, of width d.
+    query_positions, key_positions
+        Positions in tokens, whole or real, (L,) or (batch, L). Keys stand at
+        0 … L_k−1 and queries at the last L_q positions of the keys unless told otherwise.
+    layout
+        How columns form pairs: "interleaved" (2i, 2i+1) or "half" (i, i + d/2).
+    origin
+        o, tokens: the position that is left as it is. Queries and keys that meet must
+        share it, so it is never derived from a length.
+
+    Returns
+    -------
+    tuple of Tensor
+        q' and k', of the dtype and device of q and k. Where an encoding has rates for
+        each head, k' has as many heads as q'.
+
+    Raises
+    ------
+    ValueError
+        For widths, heads, dtypes, layouts or positions that do not fit.
+
+    Notes
+    -----
+    Far from the origin a factor can exceed the dtype and becomes inf;
+    :func:`attention_scores` has no such limit.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import apply_encoding, rope
+    >>> q = k = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    >>> apply_encoding(q, k, rope(2))[0]
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+    """
+    rates, m, n = _checked(q, k, encoding, query_positions, key_positions, layout)
+    if not math.isfinite(origin):
+        raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
+    if rates.ndim > 1:
+        k = _share_heads(k, q)
+    width = encoding.rotary_width
+    turned_q = _turn(_to_pairs(q, layout, width), rates, m - origin)
+    turned_k = _turn(_to_pairs(k, layout, width), -rates.conj(), n - origin)
+    return _from_pairs(turned_q, layout, width).to(q), _from_pairs(turned_k, layout, width).to(k)
+
+
+def attention_scores(
+    q: Float[Tensor, "*batch query_tokens head_dim"],
+    k: Float[Tensor, "*key_batch key_tokens head_dim"],
+    encoding: Encoding,
+    *,
+    query_positions: Positions | None = None,
+    key_positions: Positions | None = None,
+    layout: Layout = "interleaved",
+) -> Float[Tensor, "*score_batch query_tokens key_tokens"]:
+    r"""Scores q'·k' of every query with every key, unscaled and unmasked.
+
+    Stable at any length, offset and parameter: entries with lag Δ = m − n ≥ 0 are finite
+    and as exact as :data:`SCORE_ERROR` says; entries with Δ < 0, where XPos grows, are
+    true values, or ±inf of the true sign where the dtype ends.
+
+    Parameters
+    ----------
+    q, k, encoding, query_positions, key_positions, layout
+        As in :func:`apply_encoding`.
+
+    Returns
+    -------
+    Tensor
+        (…, L_q, L_k): rows are queries, columns are keys; dtype and device of q.
+
+    Raises
+    ------
+    ValueError
+        For widths, heads, dtypes, layouts or positions that do not fit.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import attention_scores, xpos
+    >>> q, k = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([[0.5, -1.0, 2.0, 0.25]])
+    >>> attention_scores(q, k, xpos(4), query_positions=[3], key_positions=[1])
+    tensor([[5.6532]])
+    """
+    rates, m, n = _checked(q, k, encoding, query_positions, key_positions, layout)
+    width = encoding.rotary_width
+    queries, keys = (_to_pairs(x, layout, width) for x in (q, _share_heads(k, q)))
+    if m.ndim != n.ndim:
+        m, n = (p.expand(q.shape[0], -1) for p in (m, n))
+    return _scores(queries, keys, rates, m, n).to(q)
+
+
+def lag_response(
+    encoding: Encoding, lags: Positions | float
+) -> Complex[Tensor, "*heads_and_lags pairs"]:
+    r"""What each pair does to a product at each lag: :math:`e^{\lambda_i\Delta}`, the lag form.
+
+    Parameters
+    ----------
+    encoding
+        The encoding.
+    lags
+        Lags Δ = m − n in tokens, whole or real, of any shape.
+
+    Returns
+    -------
+    Tensor
+        (…, lags, d/2), complex128: the argument is the angle turned, the modulus the share
+        left (more than 1 for Δ < 0).
+
+    Raises
+    ------
+    ValueError
+        If a lag is not a finite number within ±2^53.
+
+    Examples
+    --------
+    >>> from xpos_viz import lag_response, xpos
+    >>> lag_response(xpos(4), [0, 512]).abs()
+    tensor([[1.0000, 1.0000],
+            [0.2857, 0.6429]], dtype=torch.float64)
+    """
+    distance = real_positions(lags, "lags")
+    return _powers(over_lags(encoding.rates, distance), distance[..., None])
+
+
+def lag_sum(
+    products: Complex[Tensor, "*cells pairs"],
+    rates: Complex[Tensor, "*#cells pairs"],
+    lags: Float[Tensor, "*#cells"],
+) -> Float[Tensor, "*cells"]:
+    r"""The formula in lag form: :math:`\operatorname{Re}\sum_i w_i e^{\lambda_i\Delta}`.
+
+    The largest exponent of the pairs with :math:`w_i \ne 0` is taken out of the sum and
+    multiplied back last, so the result is never NaN: it is ±inf where float64 ends.
+
+    Parameters
+    ----------
+    products
+        :math:`w_i = q_i \bar k_i`, complex128.
+    rates
+        λ_i, per token, complex128.
+    lags
+        Δ, tokens, float64.
+
+    Returns
+    -------
+    Tensor
+        The scores, float64.
+    """
+    lags = lags[..., None]
+    exponents = rates.real * lags
+    silent = (products == 0).expand_as(exponents)
+    peak = exponents.masked_fill(silent, -math.inf).amax(-1, keepdim=True)
+    peak = peak.clamp(-_FAR, _FAR)  # finite: no pair may speak, or all beyond float64
+    total = (products * _powers(rates, lags, peak)).real.sum(-1)
+    return _scaled(total, peak.squeeze(-1))
+
+
+def _powers(
+    rates: Complex[Tensor, "*#shape pairs"],
+    offsets: Float[Tensor, "*#shape one"],
+    peak: Float[Tensor, "*#shape one"] | float = math.inf,
+) -> Complex[Tensor, "*shape pairs"]:
+    """exp(λ_i x), complex128; with `peak`, exp(λ_i x − peak) where that does not exceed 1."""
+    exponents = rates.real * offsets
+    if isinstance(peak, Tensor):
+        exponents = (exponents - peak).clamp(max=0.0)
+    return torch.polar(exponents.exp(), rates.imag * offsets)
+
+
+def _turn(pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]) -> Pairs:
+    """Multiply pair i at offset x by exp(λ_i x)."""
+    by_batch = offsets.reshape(*offsets.shape[:-1], *[1] * (pairs.ndim - 1 - offsets.ndim), -1, 1)
+    return pairs * _powers(rates[..., None, :], by_batch).to(pairs)
+
+
+def _product(
+    q: Pairs, k: Pairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
+) -> Float[Tensor, "..."]:
+    """Scores in factor form: turn both, then one matrix product."""
+    turned_q, turned_k = _turn(q, rates, m), _turn(k, -rates.conj(), n)
+    columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in (turned_q, turned_k))
+    return columns_q @ columns_k.mT
+
+
+def _scores(
+    q: Pairs, k: Pairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
+) -> Float[Tensor, "..."]:
+    """Scores at any positions: in one product where its growth fits, else cut into tiles."""
+    if 0 in (q.numel(), k.numel()):
+        return _product(q, k, rates, m, n)
+    low, high = torch.minimum(m.amin(-1), n.amin(-1)), torch.maximum(m.amax(-1), n.amax(-1))
+    reach = _reach(q, k, rates)
+    if float((high - low).max()) <= reach:
+        middle = ((low + high) / 2)[..., None]
+        return _product(q, k, rates, m - middle, n - middle)
+    if m.ndim > 1:
+        return torch.stack(
+            [_scores(*row) for row in zip(q, k, [rates] * len(q), m, n, strict=True)]
+        )
+    rows, columns = m.argsort(), n.argsort()
+    tiles = _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], reach)
+    if torch.equal(m[rows], m) and torch.equal(n[columns], n):
+        return tiles
+    return tiles[..., rows.argsort(), :][..., columns.argsort()]
+
+
+def _tiles(
+    q: Pairs,
+    k: Pairs,
+    rates: Rates,
+    m: Float[Tensor, " query_tokens"],
+    n: Float[Tensor, " key_tokens"],
+    reach: float,
+) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """Scores at ascending positions, halved until each tile is of a stable kind."""
+    first_m, last_m, first_n, last_n = (float(p[end]) for p in (m, n) for end in (0, -1))
+    low, high = min(first_m, first_n), max(last_m, last_n)
+    if high - low <= reach:
+        return _product(q, k, rates, m - (low + high) / 2, n - (low + high) / 2)
+    if last_n <= first_m:
+        return _product(q, k, rates, m - last_n, n - last_n)
+    if last_m <= first_n:
+        return _acausal(q, k, rates, m, n)
+    if max(len(m), len(n)) <= _LEAF:
+        return _cell_by_cell(q, k, rates, m, n)
+    if len(m) >= len(n):
+        half = len(m) // 2
+        above = _tiles(q[..., :half, :], k, rates, m[:half], n, reach)
+        return torch.cat([above, _tiles(q[..., half:, :], k, rates, m[half:], n, reach)], -2)
+    half = len(n) // 2
+    left = _tiles(q, k[..., :half, :], rates, m, n[:half], reach)
+    return torch.cat([left, _tiles(q, k[..., half:, :], rates, m, n[half:], reach)], -1)
+
+
+def _acausal(
+    q: Pairs,
+    k: Pairs,
+    rates: Rates,
+    m: Float[Tensor, " query_tokens"],
+    n: Float[Tensor, " key_tokens"],
+) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """Scores where no key is before a query, the fastest pair's growth multiplied back last."""
+    exact_q, exact_k = _exact(q), _exact(k)
+    fastest = rates.real.amin(-1, keepdim=True)
+    lags = m[:, None] - n
+    rest = _product(exact_q, exact_k, rates - fastest, m - n[0], n - n[0])
+    scores = _scaled(rest, fastest[..., None] * lags)
+    spoken = (q != 0).any(-1)[..., :, None] & (k != 0).any(-1)[..., None, :]
+    lost = (rest.abs() < _LOST) & spoken.to(rest.device)
+    if bool(lost.any()):
+        every_q, every_k = (x.expand(*rest.shape[:-2], -1, -1) for x in (exact_q, exact_k))
+        every_rate = rates[..., None, None, :].expand(*rest.shape, -1)
+        cells = torch.nonzero(lost)
+        for part in (cells[i : i + _CELLS] for i in range(0, len(cells), _CELLS)):
+            *heads, row, column = torch.unbind(part, 1)
+            products = every_q[*heads, row] * every_k[*heads, column].conj()
+            sums = lag_sum(products, every_rate[*heads, row, column], lags[row, column])
+            scores = scores.index_put((*heads, row, column), sums)
+    return scores.to(q.real)
+
+
+def _cell_by_cell(
+    q: Pairs,
+    k: Pairs,
+    rates: Rates,
+    m: Float[Tensor, " query_tokens"],
+    n: Float[Tensor, " key_tokens"],
+) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """Scores in lag form, for few tokens on either side of the diagonal."""
+    products = _exact(q)[..., :, None, :] * _exact(k).conj()[..., None, :, :]
+    return lag_sum(products, rates[..., None, None, :], m[:, None] - n).to(q.real)
+
+
+def _scaled(values: Float[Tensor, "..."], exponents: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """values·e^exponents, float64: ±inf where that ends, and with finite gradients there."""
+    half = (exponents / 2).clamp(max=700.0).exp()
+    return values * half * half
+
+
+def _reach(q: Pairs, k: Pairs, rates: Rates) -> float:
+    """The longest span, tokens, whose growth fits one product of these queries and keys."""
+    fastest = -float(rates.real.amin())
+    if fastest == 0:
+        return math.inf
+    largest = (float(torch.view_as_real(x.detach()).abs().amax()) for x in (q, k))
+    size = math.prod(largest) * 4 * q.shape[-1]
+    room = math.log(torch.finfo(q.real.dtype).max)
+    used = math.log(size) if 0 < size < math.inf else 0.0
+    return max(0.0, min(_GROWTH * room, room - used)) / fastest
+
+
+def _exact(pairs: Pairs) -> Pairs:
+    """The same pairs in complex128, on a device that has it."""
+    return pairs.to(_table_device(pairs.device), torch.complex128)
+
+
+def _table_device(device: torch.device) -> torch.device:
+    """Where float64 tables are formed: on the device itself, if it has float64."""
+    return torch.device("cpu") if device.type == "mps" else device
+
+
+def _to_pairs(x: Tensor, layout: Layout, width: int) -> Pairs:
+    """Read columns as complex pairs; those beyond the rotary width pair with neighbours."""
+    x = x if x.dtype in (torch.float32, torch.float64) else x.float()
+    if layout == "half":
+        halves = x[..., :width].reshape(*x.shape[:-1], 2, -1).transpose(-2, -1).flatten(-2)
+        x = torch.cat([halves, x[..., width:]], -1)
+    return torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).contiguous())
+
+
+def _from_pairs(pairs: Pairs, layout: Layout, width: int) -> Tensor:
+    """Write complex pairs as columns again."""
+    x = torch.view_as_real(pairs).flatten(-2)
+    if layout == "half":
+        halves = x[..., :width].reshape(*x.shape[:-1], -1, 2).transpose(-2, -1).flatten(-2)
+        x = torch.cat([halves, x[..., width:]], -1)
+    return x
+
+
+def _heads(x: Tensor) -> int:
+    """The size of the dimension before the tokens."""
+    return x.shape[-3] if x.ndim > 2 else 1
+
+
+def _share_heads(k: Tensor, q: Tensor) -> Tensor:
+    """Repeat each key head for the query heads of its group."""
+    group = _heads(q) // _heads(k)
+    return k if group == 1 or _heads(k) == 1 else k.repeat_interleave(group, -3)
+
+
+def over_lags(rates: Rates, lags: Tensor) -> Rates:
+    """Give rates (…, pairs) room for the dimensions of the lags: (…, 1 …, pairs)."""
+    return rates.reshape(*rates.shape[:-1], *[1] * lags.ndim, rates.shape[-1])
+
+
+def _checked(
+    q: Tensor,
+    k: Tensor,
+    encoding: Encoding,
+    query_positions: Positions | None,
+    key_positions: Positions | None,
+    layout: Layout,
+) -> tuple[Rates, Float[Tensor, "..."], Float[Tensor, "..."]]:
+    """Rates and positions in float64, once everything is known to fit."""
+    for name, x in (("q", q), ("k", k)):
+        _check_vectors(name, x, encoding)
+    if (q.dtype, q.device) != (k.dtype, k.device):
+        raise ValueError(
+            f"q and k must share dtype and device, got {q.dtype} on {q.device} and {k.dtype} "
+            f"on {k.device}; use k.to(q)."
+        )
+    if layout not in LAYOUTS:
+        raise ValueError(f"unknown layout {layout!r}; use one of: {', '.join(LAYOUTS)}.")
+    rates = encoding.rates
+    _check_heads(q, k, rates)
+    m, n = token_positions(q.shape[-2], k.shape[-2], query_positions, key_positions)
+    for name, x, positions in (("q", q, m), ("k", k, n), ("q", q, n), ("k", k, m)):
+        if positions.ndim == 2 and (x.ndim < 3 or len(positions) != x.shape[0]):
+            raise ValueError(
+                f"positions of shape (batch, tokens) must have the batch of {name}, got "
+                f"{len(positions)} rows for {name} of shape {tuple(x.shape)}; "
+                "use one row per entry of the first dimension."
+            )
+    device = _table_device(q.device)
+    return rates.to(device), m.to(device), n.to(device)
+
+
+def _check_vectors(name: str, x: object, encoding: Encoding) -> None:
+    """Raise ValueError unless `x` is a floating tensor (…, tokens, head_dim)."""
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"{name} must be a torch tensor, got {type(x).__name__}; use torch.as_tensor({name})."
+        )
+    if x.dtype not in _DTYPES:
+        legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in _DTYPES)
+        raise ValueError(f"{name} must be one of {legal}, got {x.dtype}; use {name}.float().")
+    if x.ndim < 2 or x.shape[-1] != encoding.head_dim:
+        raise ValueError(
+            f"{name} must have the shape (…, tokens, {encoding.head_dim}) of {encoding!r}, "
+            f"got {tuple(x.shape)}; use an encoding of its width or another {name}."
+        )
+
+
+def _check_heads(q: Tensor, k: Tensor, rates: Rates) -> None:
+    """Raise ValueError unless the dimensions before the tokens fit each other."""
+    if _heads(q) % max(_heads(k), 1):
+        raise ValueError(
+            f"the heads of q must be a multiple of the heads of k, got {_heads(q)} and "
+            f"{_heads(k)}; use q of shape (…, heads, tokens, head_dim) and k with a divisor of it."
+        )
+    try:
+        np.broadcast_shapes(q.shape[:-3], k.shape[:-3])
+    except ValueError:
+        raise ValueError(
+            f"q and k must have one batch, got shapes {tuple(q.shape)} and {tuple(k.shape)}; "
+            "use the same dimensions before the heads."
+        ) from None
+    if rates.ndim > 1 and q.ndim > 2 and rates.shape[0] != _heads(q):
+        raise ValueError(
+            f"the encoding has rates for {rates.shape[0]} heads, got q with {_heads(q)}; "
+            "use an encoding with as many heads as q."
+        )
+
+
+def token_positions(
+    query_tokens: int,
+    key_tokens: int,
+    query_positions: Positions | None = None,
+    key_positions: Positions | None = None,
+) -> tuple[Float[Tensor, "*batch query_tokens"], Float[Tensor, "*batch key_tokens"]]:
+    """Positions of queries and keys, tokens, in float64.
+
+    Keys stand at 0 … L_k−1 and queries at the last L_q positions of the keys unless told
+    otherwise, so that a decoding step with cached keys is right.
+
+    Parameters
+    ----------
+    query_tokens, key_tokens
+        L_q and L_k.
+    query_positions, key_positions
+        Positions of shape (L,) or (batch, L), whole or real, or None.
+
+    Returns
+    -------
+    tuple of Tensor
+        Positions of queries and of keys.
+
+    Raises
+    ------
+    ValueError
+        If positions have another length, or are no finite numbers within ±2^53.
+
+    Examples
+    --------
+    >>> token_positions(2, 5)[0]
+    tensor([3., 4.], dtype=torch.float64)
+    """
+    if key_positions is None:
+        n = torch.arange(key_tokens, dtype=torch.float64)
+    else:
+        n = real_positions(key_positions, "key_positions")
+    if query_positions is not None:
+        m = real_positions(query_positions, "query_positions")
+    elif query_tokens > key_tokens > 0:
+        raise ValueError(
+            f"queries stand at the last positions of the keys, got {query_tokens} queries and "
+            f"{key_tokens} keys; use query_positions to say where they stand."
+        )
+    else:
+        m = (
+            n[..., key_tokens - query_tokens :]
+            if key_tokens
+            else torch.zeros(query_tokens).double()
+        )
+    for name, positions, tokens in (("query", m, query_tokens), ("key", n, key_tokens)):
+        if positions.ndim not in (1, 2) or positions.shape[-1] != tokens:
+            raise ValueError(
+                f"{name}_positions must have the shape ({tokens},) or (batch, {tokens}), "
+                f"got {tuple(positions.shape)}; use one position per {name}."
+            )
+    return m, n
+
+
+def real_positions(values: Positions | float, name: str) -> Float[Tensor, "..."]:
+    """Positions or lags in float64, if each is a finite number that float64 can count."""
+    try:
+        array = values.detach().cpu() if isinstance(values, Tensor) else np.asarray(values)
+        positions = torch.as_tensor(array)
+        numbers = not (positions.dtype == torch.bool or positions.is_complex())
+    except (TypeError, ValueError, OverflowError):
+        positions, numbers = torch.empty(0), False
+    if not numbers or not bool((positions.double().abs() <= _FAR).all()):
+        shown = repr(values).replace("\n", " ")
+        raise ValueError(
+            f"{name} must be finite numbers of tokens within ±2^53, got {shown:.60}; "
+            "use whole or real numbers."
+        )
+    return positions.double()

@@ -1,0 +1,69 @@
+"""Large matrices as small pictures: exact block means over the cells that are seen."""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+def block_size(tokens: int, cells: int) -> int:
+    """Return the smallest number of tokens a block must have for at most `cells` blocks."""
+    return max(1, math.ceil(tokens / cells))
+
+
+def block_mean(
+    values: Float[Tensor, "rows columns"], visible: Bool[Tensor, "rows columns"], block: int
+) -> Float[Tensor, "row_blocks column_blocks"]:
+    """Mean of the visible cells of each block; NaN where a block has none.
+
+    Parameters
+    ----------
+    values
+        The matrix, any floating dtype.
+    visible
+        Which cells count.
+    block
+        Rows and columns of a block; the last ones may be shorter.
+
+    Returns
+    -------
+    Tensor
+        ⌈rows/block⌉ × ⌈columns/block⌉. A block with +inf and −inf is NaN as well: it has
+        no mean.
+
+    Examples
+    --------
+    >>> import torch
+    >>> values = torch.tensor([[1.0, 9.0], [2.0, 3.0]])
+    >>> block_mean(values, torch.tensor([[True, False], [True, True]]), 2)
+    tensor([[2.]])
+    """
+    shown = values.masked_fill(~visible, 0.0)
+    return _block_sum(shown, block) / _block_sum(visible.to(values), block)
+
+
+def robust_limit(*matrices: NDArray[np.float64], share: float = 0.995) -> float:
+    """Return a colour limit: the `share` quantile of the finite magnitudes, 1 if they are zero.
+
+    One outlier, such as an attention sink, then does not set the range of a picture.
+
+    Examples
+    --------
+    >>> robust_limit(np.array([[-4.0, 2.0], [np.nan, np.inf]]), share=1.0)
+    4.0
+    """
+    magnitudes = np.abs(np.concatenate([matrix.ravel() for matrix in matrices]))
+    finite = magnitudes[np.isfinite(magnitudes)]
+    return float(np.quantile(finite, share, method="higher")) or 1.0 if len(finite) else 1.0
+
+
+def _block_sum(values: Tensor, block: int) -> Tensor:
+    """Sum over blocks; missing cells of the last blocks count as zero."""
+    rows, columns = values.shape
+    padding = (0, -columns % block, 0, -rows % block)
+    padded = torch.nn.functional.pad(values, padding)
+    blocks = padded.reshape(-(-rows // block), block, -(-columns // block), block)
+    return blocks.sum((1, 3))

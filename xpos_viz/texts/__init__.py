@@ -1,0 +1,61 @@
+"""Every sentence that a reader sees, in one catalogue per language.
+
+A catalogue is a TOML file of tables; `figure.stage.scores` is a key. Values in braces are
+filled in: `text("figure.block", block=4)`.
+"""
+
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES: dict[str, str] = {"en": "English", "zh": "简体中文"}
+"""Languages by code, each by its own name."""
+
+Text = Callable[..., str]
+"""A function from a key, and values to fill in, to a sentence of one language."""
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """Return all sentences of a language by key.
+
+    Raises
+    ------
+    ValueError
+        For a language without a catalogue.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"unknown language {language!r}; use one of: {', '.join(LANGUAGES)}.")
+    path = files("xpos_viz.texts") / f"{language}.toml"
+    return dict(_flat("", tomllib.loads(path.read_text(encoding="utf-8"))))
+
+
+def texts(language: str) -> Text:
+    """Return the function that looks up and fills in sentences of a language.
+
+    Examples
+    --------
+    >>> texts("en")("figure.stage.scores")
+    'raw scores q·k'
+    """
+    sentences = catalogue(language)
+
+    def text(key: str, /, **values: object) -> str:
+        return sentences[key].format(**values) if values else sentences[key]
+
+    return text
+
+
+def _flat(prefix: str, table: dict[str, Any]) -> list[tuple[str, str]]:
+    """The sentences of nested tables under dotted keys."""
+    return [
+        pair
+        for name, value in table.items()
+        for pair in (
+            _flat(f"{prefix}{name}.", value)
+            if isinstance(value, dict)
+            else [(prefix + name, value)]
+        )
+    ]

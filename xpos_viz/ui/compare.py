@@ -1,0 +1,136 @@
+"""The page that compares RoPE and XPos."""
+
+import math
+
+import streamlit as st
+
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.experiment import SHIFT, Experiment, Result, curves, run, self_check
+from xpos_viz.figures.compare import decay_curves, rounded, score_maps
+from xpos_viz.figures.description import Description
+from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.figures.theme import Mode
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import controls, downloads
+from xpos_viz.ui.session import language, refusals, state
+from xpos_viz.ui.viewport import NARROW, picture_width
+
+_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
+_STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
+
+
+def show() -> None:
+    """Draw the page."""
+    text = texts(language())
+    _head(text)
+    experiment = state().experiment
+    result = run(experiment)
+    picture, beside = st.columns([3, 1], gap="large")
+    with picture:
+        width = picture_width()
+        maps = score_maps(result, text)
+        _figure(maps, width)
+        st.caption("  \n".join(maps.notes))
+        downloads.show(maps, result.table, text)
+        _notice(result, text)
+        _checks(experiment, text)
+    with beside:
+        controls.show(text)
+    _curves(experiment, width, text)
+    _formula(text)
+
+
+def _head(text: Text) -> None:
+    """Title, the question of the page, language, and what the address did not get."""
+    st.html(_STYLE)
+    title, switch = st.columns([4, 1], vertical_alignment="center")
+    title.title(text("ui.title"), anchor=False)
+    with switch:
+        controls.language_switch(text)
+    st.markdown(text("ui.question"))
+    for refusal in refusals():
+        key = "ui.refused" if refusal.used else "ui.unknown"
+        st.warning(text(key, key=refusal.key, value=refusal.value, used=refusal.used))
+
+
+def _figure(description: Description, width: int) -> None:
+    """Draw a description in the session's theme, with its words for a screen reader."""
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    figure = draw(description, mode=mode, width=width, stacked=width < NARROW)
+    st.plotly_chart(figure, key=description.name, theme=None, config=_CONFIG, alt=description.alt)
+
+
+def _curves(experiment: Experiment, width: int, text: Text) -> None:
+    """The expectation curves with their axis switch and downloads."""
+    st.subheader(text("ui.curves"), anchor=False)
+    logarithmic = controls.axis_switch(text)
+    table = curves(experiment)
+    description = decay_curves(table, experiment, text, logarithmic=logarithmic)
+    _figure(description, width)
+    downloads.show(description, lambda: table, text)
+
+
+def _notice(result: Result, text: Text) -> None:
+    """Three sentences on what is to be seen, with the numbers of what is shown."""
+    st.subheader(text("ui.notice"), anchor=False)
+    rope, xpos = result.measurements
+    window = result.experiment.window
+    tokens = len(window)
+    sentences = [
+        text(
+            "ui.notice_far",
+            half=tokens // 2,
+            rope=rounded(rope.far_magnitude),
+            xpos=rounded(xpos.far_magnitude),
+            share=percent(xpos.far_magnitude / rope.far_magnitude) if rope.far_magnitude else "–",
+        ),
+        text(
+            "ui.notice_share",
+            quarter=tokens // 4,
+            rope=percent(rope.far_share),
+            xpos=percent(xpos.far_share),
+        ),
+        text("ui.notice_first", rope=percent(rope.first_share), xpos=percent(xpos.first_share)),
+    ]
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+
+
+def percent(share: float) -> str:
+    """Write a share for a reader.
+
+    Examples
+    --------
+    >>> percent(0.486), percent(float("nan"))
+    ('48.6 %', '–')
+    """
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+
+
+def _checks(experiment: Experiment, text: Text) -> None:
+    """What must hold, measured on what is shown."""
+    check = self_check(experiment)
+    st.caption(
+        text(
+            "ui.checks",
+            tokens=f"{SHIFT:,}",
+            shift=f"{check.shift:.1e}",
+            norm=f"{check.norm:.1e}",
+            rope=f"{check.rope:.1e}",
+        )
+        if math.isfinite(check.shift)
+        else text("ui.checks_overflow", norm=f"{check.norm:.1e}", rope=f"{check.rope:.1e}")
+    )
+
+
+def _formula(text: Text) -> None:
+    """The one formula, and where it is from."""
+    st.subheader(text("ui.formula"), anchor=False)
+    st.latex(r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}")
+    st.latex(
+        r"\lambda_i=\underbrace{i\,\theta_i}_{\text{RoPE}}+"
+        r"\underbrace{\tfrac{\ln\zeta_i}{B}}_{\text{XPos}}"
+    )
+    st.markdown(text("ui.formula_words"))
+    st.caption(
+        "  \n".join(f"{row.label}: {row.source}" for row in (REGISTRY["rope"], REGISTRY["xpos"]))
+    )

@@ -1,0 +1,287 @@
+"""The controls beside the picture; each shows the state and commits what it is moved to."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from xpos_viz.attention import MASKS
+from xpos_viz.experiment import STAGES, Experiment
+from xpos_viz.figures.compare import number
+from xpos_viz.inputs import SOURCES, Random, Sample
+from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
+from xpos_viz.texts import LANGUAGES, Text
+from xpos_viz.ui.session import commit, language, loaded, state
+from xpos_viz.ui.state import (
+    MAX_HEAD_DIM,
+    MAX_LENGTH,
+    State,
+    opening,
+    source_of,
+    with_encoding,
+    with_head_dim,
+    with_inputs,
+    with_source,
+    with_view,
+    with_window,
+)
+
+_SERIES = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+BASES: tuple[float, ...] = (*(m * 10.0**e for e in range(1, 7) for m in _SERIES), 1e7)
+GAMMAS: tuple[float, ...] = (
+    *(0.01, 0.02, 0.03, 0.05, 0.07),
+    *(round(0.05 * step, 2) for step in range(2, 21)),
+    *(1.2, 1.5, 2.0, 3.0, 5.0, 10.0),
+)
+SCALE_BASES: tuple[float, ...] = tuple(
+    sorted({*(2.0**e for e in range(17)), *(1.5 * 2.0**e for e in range(1, 16))})
+)
+LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
+
+Change = Callable[[State, Any], State]
+
+
+def show(text: Text) -> None:
+    """Draw all controls of the comparison."""
+    experiment = state().experiment
+    _source(text, experiment)
+    _encodings(text, experiment)
+    _view(text, experiment)
+    st.button(
+        text("ui.reset"),
+        key="reset",
+        icon=":material/restart_alt:",
+        help=text("ui.reset_help"),
+        on_click=lambda: commit(_reset),
+        width="stretch",
+    )
+
+
+def language_switch(text: Text) -> None:
+    """Draw the choice of language."""
+    _control(
+        st.segmented_control,
+        "lang",
+        text("ui.language"),
+        language(),
+        lambda old, new: replace(old, language=new),
+        options=tuple(LANGUAGES),
+        required=True,
+        format_func=lambda code: LANGUAGES[code],
+        label_visibility="collapsed",
+    )
+
+
+def axis_switch(text: Text) -> bool:
+    """Draw the choice of the distance axis, and return whether it is logarithmic."""
+    _control(
+        st.toggle,
+        "axis",
+        text("ui.log_axis"),
+        state().axis == "log",
+        lambda old, new: replace(old, axis="log" if new else "linear"),
+        help=text("ui.log_axis_help"),
+    )
+    return state().axis == "log"
+
+
+def _source(text: Text, experiment: Experiment) -> None:
+    """Where queries and keys come from."""
+    inputs = experiment.inputs
+    _choice(text, "source", tuple(SOURCES), source_of(experiment), with_source, "ui.sources")
+    if isinstance(inputs, Sample):
+        _sample(text, inputs)
+    else:
+        _series(text, "length", LENGTHS, inputs.length, MAX_LENGTH, with_inputs_named("length"))
+        width = experiment.encodings[0].head_dim
+        _series(text, "head_dim", HEAD_DIMS, width, MAX_HEAD_DIM, with_head_dim)
+    if isinstance(inputs, Random):
+        _choice(
+            text, "keys", ("same", "independent"), inputs.keys, with_inputs_named("keys"), "ui.key"
+        )
+        _control(
+            st.number_input,
+            "seed",
+            text("ui.seed"),
+            inputs.seed,
+            with_inputs_named("seed"),
+            min_value=0,
+            max_value=2**31,
+            step=1,
+            help=text("ui.seed_help"),
+        )
+
+
+def _sample(text: Text, inputs: Sample) -> None:
+    """Which text, layer and head."""
+    _choice(
+        text,
+        "name",
+        SAMPLES,
+        inputs.name,
+        lambda old, new: with_source(old, "sample", new),
+        "ui.samples",
+    )
+    _control(
+        st.segmented_control,
+        "layer",
+        text("ui.layer"),
+        inputs.layer,
+        with_inputs_named("layer"),
+        options=layers_of(inputs.name),
+        required=True,
+        help=text("ui.layer_help"),
+    )
+    _series(
+        text, "head", range(heads_of(inputs.name)), inputs.head, None, with_inputs_named("head")
+    )
+
+
+def _encodings(text: Text, experiment: Experiment) -> None:
+    """The base, shared or not, γ and the scale base."""
+    rope, xpos = experiment.encodings
+    apart = rope["base"] != xpos["base"] or bool(st.session_state.get("apart"))
+    _series(
+        text,
+        "base",
+        BASES,
+        rope["base"],
+        None,
+        lambda old, new: with_encoding(old, 0 if apart else None, "base", new),
+    )
+    if apart:
+        _series(
+            text,
+            "xpos_base",
+            BASES,
+            xpos["base"],
+            None,
+            lambda old, new: with_encoding(old, 1, "base", new),
+        )
+    _control(st.toggle, "apart", text("ui.apart"), apart, _set_apart, help=text("ui.apart_help"))
+    for name, steps in (("gamma", GAMMAS), ("scale_base", SCALE_BASES)):
+        _series(text, name, steps, xpos[name], None, with_parameter(name))
+    if experiment.inputs.tokens < xpos["scale_base"] / 2:
+        st.caption(
+            text("ui.long_scale", scale=number(xpos["scale_base"]), tokens=experiment.inputs.tokens)
+        )
+
+
+def _view(text: Text, experiment: Experiment) -> None:
+    """Stage, mask and window."""
+    view, tokens = experiment.view, experiment.inputs.tokens
+    _control(
+        st.segmented_control,
+        "stage",
+        text("ui.stage"),
+        view.stage,
+        lambda old, new: with_view(old, stage=new),
+        options=STAGES,
+        required=True,
+        format_func=lambda stage: text(f"ui.stages.{stage}"),
+        wrap=True,
+        help=text("ui.stage_help"),
+    )
+    _control(
+        st.toggle,
+        "mask",
+        text("ui.mask"),
+        view.mask == "causal",
+        lambda old, new: with_view(old, mask=MASKS[0] if new else MASKS[1]),
+        help=text("ui.mask_help"),
+    )
+    if tokens > 2:
+        window = experiment.window
+        _control(
+            st.slider,
+            "window",
+            text("ui.window"),
+            (window.start, window.stop),
+            lambda old, new: with_window(old, *new),
+            min_value=0,
+            max_value=tokens,
+            help=text("ui.window_help"),
+        )
+
+
+def _choice(
+    text: Text, key: str, options: tuple[str, ...], value: str, change: Change, names: str
+) -> None:
+    """A choice among a few names."""
+    _control(
+        st.selectbox,
+        key,
+        text(f"ui.{key}"),
+        value,
+        change,
+        options=options,
+        format_func=lambda option: text(f"{names}.{option}"),
+        help=text(f"ui.{key}_help"),
+    )
+
+
+def _series(
+    text: Text,
+    key: str,
+    steps: Iterable[float],
+    value: float,
+    cap: int | None,
+    change: Change,
+) -> None:
+    """A slider over steps of a series, and over the value that the address brought."""
+    options = sorted({*(step for step in steps if cap is None or step <= cap), *loaded(key), value})
+    help_text = text(f"ui.{key}_help", cap=cap) if cap else text(f"ui.{key}_help")
+    if len(options) > 1:
+        _control(
+            st.select_slider,
+            key,
+            text(f"ui.{key}"),
+            value,
+            change,
+            options=options,
+            format_func=number,
+            help=help_text,
+        )
+
+
+def _control(
+    widget: Callable[..., object],
+    key: str,
+    label: str,
+    value: object,
+    change: Change,
+    **options: object,
+) -> None:
+    """Draw a widget that shows `value`, and commit `change` of the state when it is moved."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    widget(
+        label,
+        key=key,
+        on_change=lambda: commit(lambda old: change(old, st.session_state[key])),
+        **options,
+    )
+
+
+def with_inputs_named(name: str) -> Change:
+    """Return the change of one setting of the inputs."""
+    return lambda old, new: with_inputs(old, **{name: new})
+
+
+def with_parameter(name: str) -> Change:
+    """Return the change of one parameter of every encoding that has it."""
+    return lambda old, new: with_encoding(old, None, name, new)
+
+
+def _set_apart(old: State, apart: bool) -> State:
+    """Give XPos RoPE's base again when the bases are joined."""
+    return old if apart else with_encoding(old, 1, "base", old.experiment.encodings[0]["base"])
+
+
+def _reset(old: State) -> State:
+    """Return to the opening settings of the source."""
+    inputs = old.experiment.inputs
+    name = inputs.name if isinstance(inputs, Sample) else ""
+    return replace(old, experiment=opening(source_of(old.experiment), name))

@@ -1,0 +1,39 @@
+"""The download menu of a figure: the picture as it is on paper, and its numbers."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from xpos_viz.figures.description import Description
+from xpos_viz.figures.paper_pen import save
+from xpos_viz.texts import Text
+
+_KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+
+
+def show(description: Description, table: Callable[[], pd.DataFrame], text: Text) -> None:
+    """Draw the buttons; a file is made when it is asked for."""
+    name = f"xpos_viz-{description.name}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(text("ui.download"), width="content")
+        for kind, mime in _KINDS.items():
+            st.download_button(
+                kind.upper(),
+                partial(save, description, kind),
+                f"{name}.{kind}",
+                mime,
+                key=f"{name}-{kind}",
+                on_click="ignore",
+                help=text(f"ui.{kind}_help"),
+            )
+        st.download_button(
+            "CSV",
+            lambda: table().to_csv(index=False).encode(),
+            f"{name}.csv",
+            "text/csv",
+            key=f"{name}-csv",
+            on_click="ignore",
+            help=text("ui.csv_help"),
+        )

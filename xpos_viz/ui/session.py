@@ -1,0 +1,59 @@
+"""The state of a session and its address, kept the same.
+
+The state is the only truth: controls show it and change it through :func:`commit`, which
+writes the address once, so each change is one step of the browser's history. An address
+that is not the one last written was typed, shared or gone back to, and is read.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from xpos_viz.texts import LANGUAGES, Text, texts
+from xpos_viz.ui.state import Refusal, State, from_address, numbers, to_address
+
+_STATE, _ADDRESS, _REFUSALS, _LOADED = "state", "address", "refusals", "loaded"
+
+
+def begin() -> Text:
+    """Read the address if it is new, and return the sentences of the session's language."""
+    address = {key: st.query_params[key] for key in st.query_params}
+    if st.session_state.get(_ADDRESS) != address:
+        st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(address)
+        st.session_state[_ADDRESS] = address
+        st.session_state[_LOADED] = numbers(state().experiment)
+    return texts(language())
+
+
+def state() -> State:
+    """Return what is set now."""
+    return st.session_state[_STATE]
+
+
+def refusals() -> list[Refusal]:
+    """Return what the address asked for and did not get."""
+    return st.session_state[_REFUSALS]
+
+
+def loaded(name: str) -> list[float]:
+    """Return the values of a number in the address that was last read.
+
+    A slider keeps them among its steps, so that its steps do not change under the finger.
+    """
+    return st.session_state[_LOADED].get(name, [])
+
+
+def language() -> str:
+    """Return the chosen language, or the browser's."""
+    spoken = (st.context.locale or "").split("-")[0].lower()
+    return state().language or (spoken if spoken in LANGUAGES else "en")
+
+
+def commit(change: Callable[[State], State]) -> None:
+    """Change the state and write it to the address, in one step."""
+    changed = change(state())
+    if changed == state():
+        return
+    st.session_state[_STATE], st.session_state[_REFUSALS] = changed, []
+    st.session_state[_ADDRESS] = to_address(changed)
+    st.query_params.from_dict(st.session_state[_ADDRESS])

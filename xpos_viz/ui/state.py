@@ -1,0 +1,220 @@
+"""What is set: one immutable value, which is the address of the page.
+
+The address holds only what differs from the opening settings of its source, so it stays
+short; what in it cannot be used is left out with a notice and never reaches a control.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xpos_viz.encoding import rope, xpos
+from xpos_viz.experiment import Experiment
+from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
+from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
+from xpos_viz.texts import LANGUAGES
+
+AXES: tuple[str, ...] = ("linear", "log")
+"""How the curves' distance axis may be divided."""
+
+MAX_LENGTH = int(os.environ.get("XPOS_VIZ_MAX_LENGTH", "2048"))
+"""Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
+
+MAX_HEAD_DIM = int(os.environ.get("XPOS_VIZ_MAX_HEAD_DIM", "512"))
+"""Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
+
+_SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
+_HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
+_HIDDEN = ("encodings", "cells")  # fixed on this page
+_PLAIN = re.compile(r"[\w.,+-]{1,40}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class State:
+    """All settings of a session.
+
+    Parameters
+    ----------
+    experiment
+        What is computed.
+    language
+        A chosen language; None follows the browser.
+    axis
+        One of :data:`AXES`.
+    """
+
+    experiment: Experiment
+    language: str | None = None
+    axis: str = "linear"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A setting of an address that was not taken, and what holds instead."""
+
+    key: str
+    value: str
+    used: str
+
+
+def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
+    """Return the settings that a source opens with.
+
+    A sample brings the base of its model, a head on which XPos matters, and a scale base
+    that suits its length.
+    """
+    if source == "sample":
+        layer, head = _HEADS[name]
+        return _pair(Sample(name, layer, head), MODEL_BASE, _SCALE_BASES[name])
+    return _pair({"expectation": Expectation, "random": Random}[source](), 10_000.0, 512.0)
+
+
+def to_address(state: State) -> dict[str, str]:
+    """Return what of a state differs from its opening, as the parameters of an address."""
+    entries = state.experiment.to_dict()
+    source, name = entries["source"], entries.get("name", "")
+    known = opening(source, name or "tidebook").to_dict()
+    parameters = {"source": source} if source != "sample" else {}
+    parameters |= {"name": name} if name not in ("", "tidebook") else {}
+    parameters |= {
+        key: value
+        for key, value in entries.items()
+        if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
+    }
+    parameters |= {"axis": state.axis} if state.axis != AXES[0] else {}
+    parameters |= {"lang": state.language} if state.language else {}
+    return parameters
+
+
+def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
+    """Return the state that an address describes, and the settings that were refused.
+
+    Every setting is tried on its own, after those it depends on; one that does not
+    parse, is not legal, or exceeds a cap leaves the opening value in place.
+    """
+    left = dict(parameters)
+    refused: list[Refusal] = []
+
+    def choose(key: str, legal: tuple[str, ...], default: str) -> str:
+        value = left.pop(key, default)
+        if value not in legal:
+            refused.append(Refusal(key, _shown(value), default))
+        return value if value in legal else default
+
+    source = choose("source", tuple(SOURCES), "sample")
+    name = choose("name", SAMPLES, "tidebook") if source == "sample" else "tidebook"
+    axis = choose("axis", AXES, AXES[0])
+    language = choose("lang", (*LANGUAGES, ""), "") or None
+    entries = opening(source, name).to_dict()
+    experiment = Experiment.from_dict(entries)
+    for key in sorted(left, key=lambda key: (key in ("start", "stop"), key)):
+        candidate = _with(entries, key, left[key])
+        try:
+            if key in _HIDDEN:
+                raise ValueError(key)
+            experiment = within_caps(Experiment.from_dict(candidate))
+        except ValueError:
+            refused.append(Refusal(_shown(key), _shown(left[key]), entries.get(key, "")))
+        else:
+            entries = candidate
+    return State(experiment, language, axis), refused
+
+
+def within_caps(experiment: Experiment) -> Experiment:
+    """Return the experiment, or raise ValueError if it is larger than the operator allows."""
+    head_dim = experiment.encodings[0].head_dim
+    for name, value, cap in (
+        ("length", experiment.inputs.tokens, MAX_LENGTH),
+        ("head_dim", head_dim, MAX_HEAD_DIM),
+    ):
+        if value > cap:
+            raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
+    return experiment
+
+
+def source_of(experiment: Experiment) -> str:
+    """Return the name of the source of an experiment."""
+    return experiment.to_dict()["source"]
+
+
+def with_source(state: State, source: str, name: str = "tidebook") -> State:
+    """Return the state on another source, whose opening settings it takes, and the old view."""
+    fresh = opening(source, name)
+    view = replace(state.experiment.view, start=0, stop=None)
+    gamma = state.experiment.encodings[1]["gamma"]
+    first, second = fresh.encodings
+    encodings = (first, second.replace(gamma=gamma))
+    return replace(state, experiment=Experiment(encodings, fresh.inputs, view))
+
+
+def with_encoding(state: State, place: int | None, name: str, value: float) -> State:
+    """Return the state with a parameter of one encoding changed, or of all that have it."""
+    encodings = tuple(
+        encoding.replace(**{name: value})
+        if name in dict(encoding.parameters) and place in (None, index)
+        else encoding
+        for index, encoding in enumerate(state.experiment.encodings)
+    )
+    return replace(state, experiment=replace(state.experiment, encodings=encodings))
+
+
+def with_inputs(state: State, **changes: int | str) -> State:
+    """Return the state with another layer, head, length, seed … and the whole window."""
+    inputs = replace(state.experiment.inputs, **changes)
+    view = state.experiment.view
+    if inputs.tokens != state.experiment.inputs.tokens:
+        view = replace(view, start=0, stop=None)
+    return replace(state, experiment=replace(state.experiment, inputs=inputs, view=view))
+
+
+def with_head_dim(state: State, head_dim: int) -> State:
+    """Return the state with heads of another width."""
+    encodings = tuple(e.replace(head_dim=head_dim) for e in state.experiment.encodings)
+    return replace(state, experiment=replace(state.experiment, encodings=encodings))
+
+
+def with_view(state: State, **changes: int | str | None) -> State:
+    """Return the state with another stage, mask or window."""
+    view = replace(state.experiment.view, **changes)
+    return replace(state, experiment=replace(state.experiment, view=view))
+
+
+def with_window(state: State, start: int, stop: int) -> State:
+    """Return the state showing tokens start ≤ t < stop; the last token is written as None."""
+    tokens = state.experiment.inputs.tokens
+    stop = max(stop, min(start + 2, tokens))
+    return with_view(state, start=min(start, stop - 1), stop=None if stop == tokens else stop)
+
+
+def numbers(experiment: Experiment) -> dict[str, list[float]]:
+    """Return the numbers that sliders show, by the name of the slider."""
+    first, second = experiment.encodings
+    return {
+        "base": [first["base"]],
+        "xpos_base": [second["base"]],
+        "gamma": [second["gamma"]],
+        "scale_base": [second["scale_base"]],
+        "head_dim": [first.head_dim],
+        "length": [experiment.inputs.tokens],
+    }
+
+
+def _pair(inputs: Inputs, base: float, scale_base: float) -> Experiment:
+    """RoPE and XPos on some inputs."""
+    return Experiment((rope(64, base=base), xpos(64, base=base, scale_base=scale_base)), inputs)
+
+
+def _with(entries: Mapping[str, str], key: str, value: str) -> dict[str, str]:
+    """Entries with one more; a parameter for one place gives the other its old value."""
+    merged = {**entries, key: value}
+    name, _, place = key.partition(".")
+    if place and name in merged:
+        common = merged.pop(name)
+        merged = {f"{name}.1": common, f"{name}.2": common} | merged
+    return merged
+
+
+def _shown(text: str) -> str:
+    """A piece of an address as it may be shown: plain characters, or nothing of it."""
+    return text if _PLAIN.fullmatch(text) else "…"
