@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.kernel import Positions, token_positions
+from xpos_viz.entry import Positions, token_positions
 
 Mask = Literal["causal", "none"]
 MASKS: tuple[Mask, ...] = get_args(Mask)

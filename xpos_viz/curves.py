@@ -8,7 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.kernel import Positions, lag_sum, over_lags, real_positions
+from xpos_viz.entry import Positions, real_positions
+from xpos_viz.kernel import lag_sum, over_lags
 
 _LAGS = 1 << 16  # lags summed at a time, which bounds the memory
 

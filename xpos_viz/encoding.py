@@ -44,7 +44,10 @@ class Parameter:
 
     def check(self, value: object) -> float:
         """Return `value` as a float, or raise ValueError with the value and a way out."""
-        number = float(value) if _is_number(value, Real) else math.nan
+        try:
+            number = float(value) if _is_number(value, Real) else math.nan
+        except OverflowError:  # an integer larger than any float
+            number = math.inf
         below = number <= self.bound if self.exclusive else number < self.bound
         if below or not math.isfinite(number):
             sign = ">" if self.exclusive else "≥"

@@ -15,24 +15,28 @@ the fastest pair's growth is divided out; or a few cells, in lag form.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Literal
 
-import numpy as np
 import torch
-from jaxtyping import Complex, Float
-from numpy.typing import NDArray
+from jaxtyping import Complex, Float, Int
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
+from xpos_viz.entry import (
+    FAR,
+    Layout,
+    Pairs,
+    Positions,
+    Rates,
+    checked,
+    from_pairs,
+    real_positions,
+    share_heads,
+    table_device,
+    to_pairs,
+)
 
-Layout = Literal["interleaved", "half"]
-Positions = Tensor | NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]] | range
-Pairs = Complex[Tensor, "... tokens pairs"]
-Rates = Complex[Tensor, "*heads pairs"]
-
-LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
-"""How columns form pairs: (2i, 2i+1), or (i, i + d/2)."""
+QueryPairs = Complex[Tensor, "... query_tokens pairs"]
+KeyPairs = Complex[Tensor, "... key_tokens pairs"]
 
 SCORE_ERROR = 8.0
 """C in |error| ≤ C·eps·Σ_i |q_i||k_i| (ζ_i^(Δ/B) + tiny) + tiny, for every score with Δ ≥ 0.
@@ -45,8 +49,6 @@ _GROWTH = 2 / 3  # share of a dtype's exponent range that growth inside one prod
 _LEAF = 32  # tokens a side at which a tile near the diagonal is summed cell by cell
 _CELLS = 1 << 16  # cells summed at a time in lag form, which bounds its memory
 _LOST = 1e-290  # a float64 sum below this may have lost terms to underflow
-_FAR = 2.0**53  # float64 counts whole tokens up to here
-_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def apply_encoding(
@@ -107,15 +109,15 @@ def apply_encoding(
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    rates, m, n = _checked(q, k, encoding, query_positions, key_positions, layout)
+    rates, m, n = checked(q, k, encoding, query_positions, key_positions, layout)
     if not math.isfinite(origin):
         raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
     if rates.ndim > 1:
-        k = _share_heads(k, q)
+        k = share_heads(k, q)
     width = encoding.rotary_width
-    turned_q = _turn(_to_pairs(q, layout, width), rates, m - origin)
-    turned_k = _turn(_to_pairs(k, layout, width), -rates.conj(), n - origin)
-    return _from_pairs(turned_q, layout, width).to(q), _from_pairs(turned_k, layout, width).to(k)
+    turned_q = _turn(to_pairs(q, layout, width), rates, m - origin)
+    turned_k = _turn(to_pairs(k, layout, width), -rates.conj(), n - origin)
+    return from_pairs(turned_q, layout, width).to(q), from_pairs(turned_k, layout, width).to(k)
 
 
 def attention_scores(
@@ -156,9 +158,9 @@ def attention_scores(
     >>> attention_scores(q, k, xpos(4), query_positions=[3], key_positions=[1])
     tensor([[5.6532]])
     """
-    rates, m, n = _checked(q, k, encoding, query_positions, key_positions, layout)
+    rates, m, n = checked(q, k, encoding, query_positions, key_positions, layout)
     width = encoding.rotary_width
-    queries, keys = (_to_pairs(x, layout, width) for x in (q, _share_heads(k, q)))
+    queries, keys = (to_pairs(x, layout, width) for x in (q, share_heads(k, q)))
     if m.ndim != n.ndim:
         m, n = (p.expand(q.shape[0], -1) for p in (m, n))
     return _scores(queries, keys, rates, m, n).to(q)
@@ -224,9 +226,8 @@ def lag_sum(
     """
     lags = lags[..., None]
     exponents = rates.real * lags
-    silent = (products == 0).expand_as(exponents)
-    peak = exponents.masked_fill(silent, -math.inf).amax(-1, keepdim=True)
-    peak = peak.clamp(-_FAR, _FAR)  # finite: no pair may speak, or all beyond float64
+    peak = torch.where(products == 0, -math.inf, exponents).amax(-1, keepdim=True)
+    peak = peak.clamp(-FAR, FAR)  # finite: no pair may speak, or all beyond float64
     total = (products * _powers(rates, lags, peak)).real.sum(-1)
     return _scaled(total, peak.squeeze(-1))
 
@@ -234,11 +235,11 @@ def lag_sum(
 def _powers(
     rates: Complex[Tensor, "*#shape pairs"],
     offsets: Float[Tensor, "*#shape one"],
-    peak: Float[Tensor, "*#shape one"] | float = math.inf,
+    peak: Float[Tensor, "*#shape one"] | None = None,
 ) -> Complex[Tensor, "*shape pairs"]:
     """exp(λ_i x), complex128; with `peak`, exp(λ_i x − peak) where that does not exceed 1."""
     exponents = rates.real * offsets
-    if isinstance(peak, Tensor):
+    if peak is not None:
         exponents = (exponents - peak).clamp(max=0.0)
     return torch.polar(exponents.exp(), rates.imag * offsets)
 
@@ -250,7 +251,7 @@ def _turn(pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]) -
 
 
 def _product(
-    q: Pairs, k: Pairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
+    q: QueryPairs, k: KeyPairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
 ) -> Float[Tensor, "..."]:
     """Scores in factor form: turn both, then one matrix product."""
     turned_q, turned_k = _turn(q, rates, m), _turn(k, -rates.conj(), n)
@@ -259,7 +260,7 @@ def _product(
 
 
 def _scores(
-    q: Pairs, k: Pairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
+    q: QueryPairs, k: KeyPairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
 ) -> Float[Tensor, "..."]:
     """Scores at any positions: in one product where its growth fits, else cut into tiles."""
     if 0 in (q.numel(), k.numel()):
@@ -273,7 +274,7 @@ def _scores(
         return torch.stack(
             [_scores(*row) for row in zip(q, k, [rates] * len(q), m, n, strict=True)]
         )
-    rows, columns = m.argsort(), n.argsort()
+    rows, columns = torch.argsort(m, stable=True), torch.argsort(n, stable=True)
     tiles = _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], reach)
     if torch.equal(m[rows], m) and torch.equal(n[columns], n):
         return tiles
@@ -281,8 +282,8 @@ def _scores(
 
 
 def _tiles(
-    q: Pairs,
-    k: Pairs,
+    q: QueryPairs,
+    k: KeyPairs,
     rates: Rates,
     m: Float[Tensor, " query_tokens"],
     n: Float[Tensor, " key_tokens"],
@@ -309,8 +310,8 @@ def _tiles(
 
 
 def _acausal(
-    q: Pairs,
-    k: Pairs,
+    q: QueryPairs,
+    k: KeyPairs,
     rates: Rates,
     m: Float[Tensor, " query_tokens"],
     n: Float[Tensor, " key_tokens"],
@@ -321,23 +322,33 @@ def _acausal(
     lags = m[:, None] - n
     rest = _product(exact_q, exact_k, rates - fastest, m - n[0], n - n[0])
     scores = _scaled(rest, fastest[..., None] * lags)
-    spoken = (q != 0).any(-1)[..., :, None] & (k != 0).any(-1)[..., None, :]
-    lost = (rest.abs() < _LOST) & spoken.to(rest.device)
-    if bool(lost.any()):
-        every_q, every_k = (x.expand(*rest.shape[:-2], -1, -1) for x in (exact_q, exact_k))
-        every_rate = rates[..., None, None, :].expand(*rest.shape, -1)
-        cells = torch.nonzero(lost)
-        for part in (cells[i : i + _CELLS] for i in range(0, len(cells), _CELLS)):
-            *heads, row, column = torch.unbind(part, 1)
-            products = every_q[*heads, row] * every_k[*heads, column].conj()
-            sums = lag_sum(products, every_rate[*heads, row, column], lags[row, column])
-            scores = scores.index_put((*heads, row, column), sums)
-    return scores.to(q.real)
+    spoken = (exact_q != 0).any(-1)[..., :, None] & (exact_k != 0).any(-1)[..., None, :]
+    lost = torch.nonzero((rest.abs() < _LOST) & spoken)
+    return _resummed(scores, lost, exact_q, exact_k, rates, lags).to(q.real)
+
+
+def _resummed(
+    scores: Float[Tensor, "... query_tokens key_tokens"],
+    cells: Int[Tensor, "cells dimensions"],
+    q: QueryPairs,
+    k: KeyPairs,
+    rates: Rates,
+    lags: Float[Tensor, "query_tokens key_tokens"],
+) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """The same scores with some cells, given by their indices, summed in lag form."""
+    every_q, every_k = (x.expand(*scores.shape[:-2], -1, -1) for x in (q, k))
+    every_rate = rates[..., None, None, :].expand(*scores.shape, -1)
+    for part in (cells[start : start + _CELLS] for start in range(0, len(cells), _CELLS)):
+        *heads, row, column = torch.unbind(part, 1)
+        products = every_q[*heads, row] * every_k[*heads, column].conj()
+        sums = lag_sum(products, every_rate[*heads, row, column], lags[row, column])
+        scores = scores.index_put((*heads, row, column), sums)
+    return scores
 
 
 def _cell_by_cell(
-    q: Pairs,
-    k: Pairs,
+    q: QueryPairs,
+    k: KeyPairs,
     rates: Rates,
     m: Float[Tensor, " query_tokens"],
     n: Float[Tensor, " key_tokens"],
@@ -353,7 +364,7 @@ def _scaled(values: Float[Tensor, "..."], exponents: Float[Tensor, "..."]) -> Fl
     return values * half * half
 
 
-def _reach(q: Pairs, k: Pairs, rates: Rates) -> float:
+def _reach(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
     """The longest span, tokens, whose growth fits one product of these queries and keys."""
     fastest = -float(rates.real.amin())
     if fastest == 0:
@@ -367,188 +378,9 @@ def _reach(q: Pairs, k: Pairs, rates: Rates) -> float:
 
 def _exact(pairs: Pairs) -> Pairs:
     """The same pairs in complex128, on a device that has it."""
-    return pairs.to(_table_device(pairs.device), torch.complex128)
-
-
-def _table_device(device: torch.device) -> torch.device:
-    """Where float64 tables are formed: on the device itself, if it has float64."""
-    return torch.device("cpu") if device.type == "mps" else device
-
-
-def _to_pairs(x: Tensor, layout: Layout, width: int) -> Pairs:
-    """Read columns as complex pairs; those beyond the rotary width pair with neighbours."""
-    x = x if x.dtype in (torch.float32, torch.float64) else x.float()
-    if layout == "half":
-        halves = x[..., :width].reshape(*x.shape[:-1], 2, -1).transpose(-2, -1).flatten(-2)
-        x = torch.cat([halves, x[..., width:]], -1)
-    return torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).contiguous())
-
-
-def _from_pairs(pairs: Pairs, layout: Layout, width: int) -> Tensor:
-    """Write complex pairs as columns again."""
-    x = torch.view_as_real(pairs).flatten(-2)
-    if layout == "half":
-        halves = x[..., :width].reshape(*x.shape[:-1], -1, 2).transpose(-2, -1).flatten(-2)
-        x = torch.cat([halves, x[..., width:]], -1)
-    return x
-
-
-def _heads(x: Tensor) -> int:
-    """The size of the dimension before the tokens."""
-    return x.shape[-3] if x.ndim > 2 else 1
-
-
-def _share_heads(k: Tensor, q: Tensor) -> Tensor:
-    """Repeat each key head for the query heads of its group."""
-    group = _heads(q) // _heads(k)
-    return k if group == 1 or _heads(k) == 1 else k.repeat_interleave(group, -3)
+    return pairs.to(table_device(pairs.device), torch.complex128)
 
 
 def over_lags(rates: Rates, lags: Tensor) -> Rates:
     """Give rates (…, pairs) room for the dimensions of the lags: (…, 1 …, pairs)."""
     return rates.reshape(*rates.shape[:-1], *[1] * lags.ndim, rates.shape[-1])
-
-
-def _checked(
-    q: Tensor,
-    k: Tensor,
-    encoding: Encoding,
-    query_positions: Positions | None,
-    key_positions: Positions | None,
-    layout: Layout,
-) -> tuple[Rates, Float[Tensor, "..."], Float[Tensor, "..."]]:
-    """Rates and positions in float64, once everything is known to fit."""
-    for name, x in (("q", q), ("k", k)):
-        _check_vectors(name, x, encoding)
-    if (q.dtype, q.device) != (k.dtype, k.device):
-        raise ValueError(
-            f"q and k must share dtype and device, got {q.dtype} on {q.device} and {k.dtype} "
-            f"on {k.device}; use k.to(q)."
-        )
-    if layout not in LAYOUTS:
-        raise ValueError(f"unknown layout {layout!r}; use one of: {', '.join(LAYOUTS)}.")
-    rates = encoding.rates
-    _check_heads(q, k, rates)
-    m, n = token_positions(q.shape[-2], k.shape[-2], query_positions, key_positions)
-    for name, x, positions in (("q", q, m), ("k", k, n), ("q", q, n), ("k", k, m)):
-        if positions.ndim == 2 and (x.ndim < 3 or len(positions) != x.shape[0]):
-            raise ValueError(
-                f"positions of shape (batch, tokens) must have the batch of {name}, got "
-                f"{len(positions)} rows for {name} of shape {tuple(x.shape)}; "
-                "use one row per entry of the first dimension."
-            )
-    device = _table_device(q.device)
-    return rates.to(device), m.to(device), n.to(device)
-
-
-def _check_vectors(name: str, x: object, encoding: Encoding) -> None:
-    """Raise ValueError unless `x` is a floating tensor (…, tokens, head_dim)."""
-    if not isinstance(x, Tensor):
-        raise ValueError(
-            f"{name} must be a torch tensor, got {type(x).__name__}; use torch.as_tensor({name})."
-        )
-    if x.dtype not in _DTYPES:
-        legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in _DTYPES)
-        raise ValueError(f"{name} must be one of {legal}, got {x.dtype}; use {name}.float().")
-    if x.ndim < 2 or x.shape[-1] != encoding.head_dim:
-        raise ValueError(
-            f"{name} must have the shape (…, tokens, {encoding.head_dim}) of {encoding!r}, "
-            f"got {tuple(x.shape)}; use an encoding of its width or another {name}."
-        )
-
-
-def _check_heads(q: Tensor, k: Tensor, rates: Rates) -> None:
-    """Raise ValueError unless the dimensions before the tokens fit each other."""
-    if _heads(q) % max(_heads(k), 1):
-        raise ValueError(
-            f"the heads of q must be a multiple of the heads of k, got {_heads(q)} and "
-            f"{_heads(k)}; use q of shape (…, heads, tokens, head_dim) and k with a divisor of it."
-        )
-    try:
-        np.broadcast_shapes(q.shape[:-3], k.shape[:-3])
-    except ValueError:
-        raise ValueError(
-            f"q and k must have one batch, got shapes {tuple(q.shape)} and {tuple(k.shape)}; "
-            "use the same dimensions before the heads."
-        ) from None
-    if rates.ndim > 1 and q.ndim > 2 and rates.shape[0] != _heads(q):
-        raise ValueError(
-            f"the encoding has rates for {rates.shape[0]} heads, got q with {_heads(q)}; "
-            "use an encoding with as many heads as q."
-        )
-
-
-def token_positions(
-    query_tokens: int,
-    key_tokens: int,
-    query_positions: Positions | None = None,
-    key_positions: Positions | None = None,
-) -> tuple[Float[Tensor, "*batch query_tokens"], Float[Tensor, "*batch key_tokens"]]:
-    """Positions of queries and keys, tokens, in float64.
-
-    Keys stand at 0 … L_k−1 and queries at the last L_q positions of the keys unless told
-    otherwise, so that a decoding step with cached keys is right.
-
-    Parameters
-    ----------
-    query_tokens, key_tokens
-        L_q and L_k.
-    query_positions, key_positions
-        Positions of shape (L,) or (batch, L), whole or real, or None.
-
-    Returns
-    -------
-    tuple of Tensor
-        Positions of queries and of keys.
-
-    Raises
-    ------
-    ValueError
-        If positions have another length, or are no finite numbers within ±2^53.
-
-    Examples
-    --------
-    >>> token_positions(2, 5)[0]
-    tensor([3., 4.], dtype=torch.float64)
-    """
-    if key_positions is None:
-        n = torch.arange(key_tokens, dtype=torch.float64)
-    else:
-        n = real_positions(key_positions, "key_positions")
-    if query_positions is not None:
-        m = real_positions(query_positions, "query_positions")
-    elif query_tokens > key_tokens > 0:
-        raise ValueError(
-            f"queries stand at the last positions of the keys, got {query_tokens} queries and "
-            f"{key_tokens} keys; use query_positions to say where they stand."
-        )
-    else:
-        m = (
-            n[..., key_tokens - query_tokens :]
-            if key_tokens
-            else torch.zeros(query_tokens).double()
-        )
-    for name, positions, tokens in (("query", m, query_tokens), ("key", n, key_tokens)):
-        if positions.ndim not in (1, 2) or positions.shape[-1] != tokens:
-            raise ValueError(
-                f"{name}_positions must have the shape ({tokens},) or (batch, {tokens}), "
-                f"got {tuple(positions.shape)}; use one position per {name}."
-            )
-    return m, n
-
-
-def real_positions(values: Positions | float, name: str) -> Float[Tensor, "..."]:
-    """Positions or lags in float64, if each is a finite number that float64 can count."""
-    try:
-        array = values.detach().cpu() if isinstance(values, Tensor) else np.asarray(values)
-        positions = torch.as_tensor(array)
-        numbers = not (positions.dtype == torch.bool or positions.is_complex())
-    except (TypeError, ValueError, OverflowError):
-        positions, numbers = torch.empty(0), False
-    if not numbers or not bool((positions.double().abs() <= _FAR).all()):
-        shown = repr(values).replace("\n", " ")
-        raise ValueError(
-            f"{name} must be finite numbers of tokens within ±2^53, got {shown:.60}; "
-            "use whole or real numbers."
-        )
-    return positions.double()

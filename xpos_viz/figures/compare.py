@@ -137,16 +137,19 @@ def decay_curves(
 
 
 def _notes(result: Result, text: Text) -> list[str]:
-    """The lines under the maps: how cells, colours and the mask are to be read."""
+    """The lines under the maps: the data, and how cells, colours and the mask are to be read."""
+    entries = result.experiment.to_dict()
+    first, last = result.experiment.window[0], result.experiment.window[-1]
     notes = [
+        text(f"figure.data.{entries['source']}", **entries, first=first, last=last),
         text(
             "figure.limits",
             limit=rounded(result.limit),
             difference=rounded(result.difference_limit),
-        )
+        ),
     ]
     if result.block > 1:
-        notes.insert(0, text("figure.block", block=result.block))
+        notes.insert(1, text("figure.block", block=result.block))
     if result.experiment.view.mask == "none":
         notes.append(text("figure.growing"))
     if any(np.isinf(measurement.values).any() for measurement in result.measurements):

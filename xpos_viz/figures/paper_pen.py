@@ -1,57 +1,66 @@
 """The pen for paper: draws descriptions with Matplotlib, as PNG, SVG or PDF.
 
-A page fits a 16:9 slide and, at 70 % of its size, the text width of a paper. Everything on it
-is placed in inches from its upper left corner. No browser takes part, nor Matplotlib's global
-state of open figures: any thread may draw.
+No browser takes part, nor Matplotlib's global state of open figures: any thread may draw.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
 from threading import RLock
 from typing import Any
 
+import matplotlib.style
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
-from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from xpos_viz.figures.compare import number
 from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel, Scale
 from xpos_viz.figures.fonts import FAMILIES, drawable
-from xpos_viz.figures.theme import CLIPPED, DASHES, INKS, LINES, SCALES
+from xpos_viz.figures.paper import (
+    BODY,
+    DPI,
+    INK,
+    LEADING,
+    MARGIN,
+    PAGE,
+    SMALL_TICK,
+    TICK,
+    font,
+    name_axis,
+    notes_height,
+    place,
+    rule,
+    style,
+    title_height,
+    widest,
+    write_notes,
+    write_title,
+    written,
+)
+from xpos_viz.figures.theme import CLIPPED, DASHES, LINES, SCALES
 
-FORMATS: tuple[str, ...] = ("png", "svg", "pdf")
+KINDS: tuple[str, ...] = ("png", "svg", "pdf")
 """What :func:`save` writes."""
-
-PAGE = (10.0, 5.625)
-"""Width and height of a page, inches."""
-
-DPI = 288
-"""Resolution of a PNG, which is then 2880 × 1620."""
 
 VECTOR_CELLS = 64
 """Most cells a side that are drawn as rectangles; more are a bitmap without smoothing."""
 
-_INK = INKS["light"]
-_MARGIN, _GAP, _BAR = 0.15, 0.2, 0.12  # inches: of the page, between panels, of a colour bar
-_TITLE, _BODY, _TICK, _NOTE = 12.5, 10.0, 8.5, 8.5  # sizes of type, points
-_LEADING = 1.4 / 72  # distance of lines, inches per point of type
+_GAP = 0.2  # between panels, inches
+_BAR, _BAR_HEIGHT = 0.12, 0.6  # of a colour bar, without and with its ticks and title, inches
 _COLOURS = 253  # of a scale; with two for clipped and one for masked cells a palette of 256
-_BITMAP_DPI = 330  # at least; viewers that smooth a bitmap then blur a small part of a cell
-_RIM = 0.5  # points
-_HUGE = 1e300  # curves end here, far enough from the end of float64 for sums of limits
+_RIM = 0.5  # under the rectangles, points
+_BITMAP_DPI = 330  # in files whose viewer may smooth bitmaps, which then blurs little of a cell
+_STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
+_HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
 
 _LOCK = RLock()
 _SETTINGS = {
@@ -78,7 +87,7 @@ def draw(description: Description) -> Figure:
         A page, which pyplot does not know of and which needs no closing.
     """
     with _settings():
-        figure = Figure(figsize=PAGE, dpi=DPI, facecolor=_INK.page)
+        figure = Figure(figsize=PAGE, dpi=DPI, facecolor=INK.page)
         if isinstance(description, Heatmaps):
             _draw_maps(figure, description)
         else:
@@ -86,15 +95,15 @@ def draw(description: Description) -> Figure:
     return figure
 
 
-def save(description: Description, format: str) -> bytes:
+def save(description: Description, kind: str) -> bytes:
     """Draw a description as the content of a file, the same bytes every time.
 
     Parameters
     ----------
     description
         What to draw.
-    format
-        One of :data:`FORMATS`.
+    kind
+        One of :data:`KINDS`.
 
     Returns
     -------
@@ -104,17 +113,16 @@ def save(description: Description, format: str) -> bytes:
     Raises
     ------
     ValueError
-        For another format.
+        For another kind of file.
     """
-    if format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}; use one of: {', '.join(FORMATS)}.")
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of file {kind!r}; use one of: {', '.join(KINDS)}.")
     figure, file = draw(description), BytesIO()
-    if format != "png":
+    if kind != "png":
         _enlarge_bitmaps(figure)
-    png = {"pil_kwargs": {"compress_level": 3}} if format == "png" else {}
     with _settings():
-        figure.savefig(file, format=format, metadata=_metadata(description, format), **png)
-    if format == "svg":  # where the reader's machine has none of our families
+        figure.savefig(file, format=kind, **_options(description)[kind])
+    if kind == "svg":  # for machines that have none of our families
         ours = f"'{FAMILIES[-1]}'".encode()
         return file.getvalue().replace(ours, ours + b", sans-serif")
     return file.getvalue()
@@ -123,15 +131,21 @@ def save(description: Description, format: str) -> bytes:
 @contextmanager
 def _settings() -> Iterator[None]:
     """Matplotlib's own defaults and ours, whatever the user's are; one thread at a time."""
-    with _LOCK, style.context(["default", _SETTINGS]):
+    with _LOCK, matplotlib.style.context(["default", _SETTINGS]):
         yield
 
 
-def _metadata(description: Description, format: str) -> dict[str, str | None]:
-    """Name and alternative text under the keys of the format, and no date."""
-    alt = {"png": "Description", "svg": "Description", "pdf": "Subject"}[format]
-    date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format, {})
-    return {"Title": description.name, alt: description.alt, **date}
+def _options(description: Description) -> dict[str, dict[str, Any]]:
+    """Name and alternative text as each kind of file has them, no date, and fast packing."""
+    title, alt = {"Title": description.name}, description.alt
+    return {
+        "png": {
+            "metadata": {**title, "Description": alt},
+            "pil_kwargs": {"compress_level": 3},
+        },
+        "svg": {"metadata": {**title, "Description": alt, "Date": None}},
+        "pdf": {"metadata": {**title, "Subject": alt, "CreationDate": None}},
+    }
 
 
 # Maps
@@ -139,13 +153,14 @@ def _metadata(description: Description, format: str) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where the panels and their ticks stand, inches."""
+    """Where the panels stand, inches, and how their ticks are written."""
 
     left: float
     top: float
     side: float
     places: Sequence[float]
     words: Sequence[str]
+    size: float
     upright: bool
 
     def x(self, index: int) -> float:
@@ -155,39 +170,44 @@ class _Grid:
     @property
     def below(self) -> float:
         """Height of the ticks and the title under a panel."""
-        ticks = _TICK / 72 if self.upright else _widest(self.words)
-        return 0.12 + ticks + _BODY * _LEADING
+        ticks = self.size / 72 if self.upright else widest(self.words, self.size)
+        return 0.12 + ticks + BODY * LEADING
 
 
 def _draw_maps(figure: Figure, maps: Heatmaps) -> None:
     """Panels side by side, their colour bars, and the notes."""
     grid = _grid(maps)
+    above = title_height(*(panel.title for panel in maps.panels))
     for index, panel in enumerate(maps.panels):
-        _write_lines(figure, grid.x(index), grid.top, panel.title, grid.side)
-        axes = _place(figure, grid.x(index), grid.top, grid.side, grid.side)
+        write_title(figure, grid.x(index), grid.top - above, panel.title, grid.side)
+        axes = place(figure, grid.x(index), grid.top, grid.side, grid.side)
         _draw_cells(axes, panel, maps.bars[panel.bar], maps.axis)
         _label_panel(axes, maps.axis, grid, first=index == 0)
-    bottom = grid.top + grid.side + grid.below
-    for index in range(len(maps.bars)):
-        _draw_bar(figure, maps, index, grid, bottom + 0.1)
-    _write_notes(figure, grid.left, bottom + _bar_height(), maps.notes)
+    under = grid.top + grid.side + grid.below + 0.1
+    for index, bar in enumerate(maps.bars):
+        shared = [place for place, panel in enumerate(maps.panels) if panel.bar == index]
+        left, right = grid.x(shared[0]), grid.x(shared[-1]) + grid.side
+        axes = place(figure, left, under, right - left, _BAR)
+        _draw_bar(axes, bar, [maps.panels[place].values for place in shared], right - left)
+    write_notes(figure, grid.left, under + _BAR_HEIGHT, maps.notes)
 
 
 def _grid(maps: Heatmaps) -> _Grid:
     """As large panels as the page allows, in its middle."""
     count = len(maps.panels)
-    widest = (PAGE[0] - 2 * _MARGIN) / count - _GAP
-    places, words = _ticks(maps.axis, widest)
-    upright = not maps.axis.labels or _widest(words) < widest / len(words) - 0.05
-    left = _MARGIN + _BODY * _LEADING + _widest(words) + 0.12
-    above = _height(max(len(panel.title) for panel in maps.panels))
-    under = _Grid(0, 0, 0, places, words, upright).below + _bar_height()
-    under += len(maps.notes) * _NOTE * _LEADING
-    width = (PAGE[0] - left - _MARGIN - (count - 1) * _GAP) / count
-    side = min(width, PAGE[1] - 2 * _MARGIN - above - under)
-    left += (PAGE[0] - _MARGIN - left - count * side - (count - 1) * _GAP) / 2
-    top = (PAGE[1] - above - side - under) / 2 + above
-    return _Grid(left, top, side, places, words, upright)
+    gaps = (count - 1) * _GAP
+    ticks = _ticks(maps.axis, (PAGE[0] - 2 * MARGIN - gaps) / count)
+    left = MARGIN + BODY * LEADING + widest(ticks.words, ticks.size) + 0.12
+    above = title_height(*(panel.title for panel in maps.panels))
+    under = ticks.below + 0.1 + _BAR_HEIGHT + notes_height(maps.notes)
+    width = PAGE[0] - left - MARGIN - gaps
+    side = min(width / count, PAGE[1] - 2 * MARGIN - above - under)
+    return replace(
+        ticks,
+        left=left + (width - count * side) / 2,
+        top=(PAGE[1] - above - side - under) / 2 + above,
+        side=side,
+    )
 
 
 def _span(axis: Axis) -> tuple[float, float]:
@@ -197,17 +217,26 @@ def _span(axis: Axis) -> tuple[float, float]:
     return start, 2 * axis.positions[-1] - last
 
 
-def _ticks(axis: Axis, side: float) -> tuple[Sequence[float], Sequence[str]]:
-    """Positions and texts of the ticks: as many tokens or round numbers as are legible."""
+def _ticks(axis: Axis, side: float) -> _Grid:
+    """As many tokens, or else round numbers, as are legible along a side."""
     if axis.labels:
-        step = math.ceil(len(axis.labels) * _TICK * _LEADING * 0.85 / side)
-        shown = [drawable(label) for label in axis.labels[::step]]
-        cut = [word if len(word) < 13 else f"{word[:11]}…" for word in shown]
-        return axis.positions[::step].tolist(), cut
+        return _token_ticks(axis, side)
     start, stop = _span(axis)
-    locator = MaxNLocator(max(1, int(side / 0.5)), integer=True, steps=[1, 2, 5, 10])
+    room = widest([written(math.floor(stop))], TICK) + 0.08
+    locator = MaxNLocator(max(1, int(side / max(room, 0.4))), integer=True, steps=[1, 2, 5, 10])
     places = [place for place in locator.tick_values(start, stop) if start <= place <= stop]
-    return places, [_written(place) for place in places]
+    return _Grid(0, 0, 0, places, [written(place) for place in places], TICK, upright=True)
+
+
+def _token_ticks(axis: Axis, side: float) -> _Grid:
+    """All tokens where they are legible, in smaller type if need be; else every second or so."""
+    pitch = 72 * side / len(axis.labels)
+    size = next((size for size in (TICK, SMALL_TICK) if size <= pitch), TICK)
+    step = math.ceil(size / pitch)
+    shown = [drawable(label) for label in axis.labels[::step]]
+    words = [word if len(word) < 13 else f"{word[:11]}…" for word in shown]
+    upright = 72 * widest(words, size) < step * pitch - 4
+    return _Grid(0, 0, 0, axis.positions[::step].tolist(), words, size, upright)
 
 
 def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
@@ -220,17 +249,22 @@ def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
     else:
         extent = (start, edges[-1], edges[-1], start)
         axes.imshow(colours, extent=extent, interpolation="none", aspect="auto")
-    axes.set(xlim=(start, stop), ylim=(stop, start), facecolor=_INK.masked)
+    axes.set(xlim=(start, stop), ylim=(stop, start), facecolor=INK.masked)
 
 
 def _paint(values: NDArray[np.float64], bar: Bar) -> NDArray[np.uint8]:
     """(rows, columns, 4) colours: of the scale, beyond its ends, or masked."""
-    with np.errstate(over="ignore"):  # beyond float64 is beyond the limit
-        part = values / bar.limit
-    return _scale(bar.scale)(part if bar.scale == "sequential" else (part + 1) / 2, bytes=True)
+    return _scale(bar.scale)(_shares(values, bar), bytes=True)
 
 
-def _rectangles(edges: NDArray[np.float64], colours: NDArray[np.uint8]) -> PathCollection:
+def _shares(values: NDArray[np.float64], bar: Bar) -> NDArray[np.float64]:
+    """Where values lie on the scale: between 0 and 1, or beyond; NaN where masked."""
+    with np.errstate(over="ignore"):
+        shares = np.clip(values / bar.limit, -2, 2)
+    return shares if bar.scale == "sequential" else (shares + 1) / 2
+
+
+def _rectangles(edges: NDArray[np.floating], colours: NDArray[np.uint8]) -> PathCollection:
     """One rectangle per cell; those of one colour are one path.
 
     Every path is there twice: with a rim, and above all rims without. So edges are sharp, and
@@ -262,48 +296,44 @@ def _enlarge_bitmaps(figure: Figure) -> None:
 
 def _label_panel(axes: Axes, axis: Axis, grid: _Grid, *, first: bool) -> None:
     """Ticks and titles of the axes; rows are labelled at the first panel only."""
-    across: dict[str, Any] = {"rotation_mode": "anchor", "rotation": 0, "ha": "center"}
-    if not grid.upright:
-        across |= {"rotation": 90, "ha": "right", "va": "center"}
-    axes.set_xticks(grid.places, grid.words, **across, **_type(_TICK))
-    axes.set_xlabel(drawable(axis.keys), **_type(_BODY))
+    type_ = style(font(grid.size))
+    turned = {} if grid.upright else {"rotation": 90, "ha": "right", "va": "center"}
+    axes.set_xticks(grid.places, grid.words, rotation_mode="anchor", **turned, **type_)
+    start, stop = axes.get_xlim()
+    if grid.upright and grid.places[-1] > stop - 0.05 * (stop - start):
+        axes.get_xticklabels()[-1].set_horizontalalignment("right")  # away from the next panel
+    name_axis(axes.set_xlabel, axis.keys, grid.side)
     if first:
-        axes.set_yticks(grid.places, grid.words, **_type(_TICK))
-        axes.set_ylabel(drawable(axis.queries), rotation_mode="anchor", **_type(_BODY))
+        axes.set_yticks(grid.places, grid.words, **type_)
+        name_axis(axes.set_ylabel, axis.queries, PAGE[1] / 2)
     else:
         axes.set_yticks([])
-    _rule(axes)
+    rule(axes)
 
 
-def _draw_bar(figure: Figure, maps: Heatmaps, index: int, grid: _Grid, top: float) -> None:
-    """A colour bar under the panels that share it, with a point where values are clipped."""
-    shared = [place for place, panel in enumerate(maps.panels) if panel.bar == index]
-    left, right = grid.x(shared[0]), grid.x(shared[-1]) + grid.side
-    bar, axes = maps.bars[index], _place(figure, left, top, right - left, _BAR)
-    drawn = figure.colorbar(
+def _draw_bar(axes: Axes, bar: Bar, matrices: Sequence[NDArray[np.float64]], width: float) -> None:
+    """A colour bar, with a point on each side where values are clipped."""
+    drawn = axes.figure.colorbar(
         ScalarMappable(Normalize(0, 1), _scale(bar.scale)),
         cax=axes,
         orientation="horizontal",
-        extend=_clipped([maps.panels[place].values for place in shared], bar),
-        extendfrac=_BAR / (right - left),
+        extend=_clipped(matrices, bar),
+        extendfrac=_BAR / width,
     )
-    drawn.solids.set_edgecolor("face")
-    drawn.outline.set(edgecolor=_INK.faint, linewidth=0.6)
+    if drawn.solids:
+        drawn.solids.set_edgecolor("face")  # or some viewers show seams
+    drawn.outline.set(edgecolor=INK.faint, linewidth=0.6)
     places, words = _bar_ticks(bar)
-    drawn.set_ticks(places, labels=words, **_type(_TICK))
-    axes.tick_params(length=2.5, width=0.6, color=_INK.faint)
-    drawn.set_label(drawable(bar.label), **_type(_BODY))
-
-
-def _bar_height() -> float:
-    """From the panels' axis titles to the notes."""
-    return 0.1 + _BAR + (_TICK + _BODY + 6) * _LEADING
+    drawn.set_ticks(places, labels=words, **style(font(TICK)))
+    rule(axes)
+    name_axis(axes.set_xlabel, bar.label, width - 2 * _BAR)
 
 
 def _clipped(matrices: Sequence[NDArray[np.float64]], bar: Bar) -> str:
     """Which sides of a bar have values beyond them."""
-    above = any((values > bar.limit).any() for values in matrices)
-    below = bar.scale == "diverging" and any((values < -bar.limit).any() for values in matrices)
+    shares = [_shares(values, bar) for values in matrices]
+    below = any((share < 0).any() for share in shares)
+    above = any((share > 1).any() for share in shares)
     return {(0, 0): "neither", (0, 1): "max", (1, 0): "min", (1, 1): "both"}[below, above]
 
 
@@ -314,7 +344,7 @@ def _bar_ticks(bar: Bar) -> tuple[list[float], list[str]]:
     low = -end if bar.scale == "diverging" else 0.0
     values = [value for value in MaxNLocator(5).tick_values(low, end) if low <= value <= end]
     places = [float((value - low) / (end - low)) for value in values]
-    return places, [_written(float(f"{value:.6g}e{exponent}")) for value in values]
+    return places, [written(float(f"{value:.6g}e{exponent}")) for value in values]
 
 
 @cache
@@ -322,7 +352,7 @@ def _scale(name: Scale) -> Colormap:
     """A scale of the theme, from 0 to 1."""
     scale = LinearSegmentedColormap.from_list(name, SCALES[name], N=_COLOURS)
     under, over = CLIPPED[name]
-    return scale.with_extremes(bad=_INK.masked, under=under, over=over)
+    return scale.with_extremes(bad=INK.masked, under=under, over=over)
 
 
 # Curves
@@ -330,156 +360,61 @@ def _scale(name: Scale) -> Colormap:
 
 def _draw_curves(figure: Figure, curves: Curves) -> None:
     """Lines over one pair of axes, with the legend above them and the notes below."""
-    left, width = 0.85, PAGE[0] - 0.85 - 2 * _MARGIN
-    rows = math.ceil(len(curves.curves) / 2)
-    top = _MARGIN + _height(len(curves.title))
-    _write_lines(figure, left, top, curves.title, width)
-    top += rows * _BODY * _LEADING + 0.12
-    under = 0.5 + len(curves.notes) * _NOTE * _LEADING
-    axes = _place(figure, left, top, width, PAGE[1] - top - under - _MARGIN)
+    left, width = 0.95, PAGE[0] - 0.95 - 2 * MARGIN
+    write_title(figure, left, MARGIN, curves.title, width)
+    legend = math.ceil(len(curves.curves) / 2) * BODY * LEADING
+    top = MARGIN + title_height(curves.title) + legend
+    bottom = PAGE[1] - MARGIN - notes_height(curves.notes) - 0.45
+    axes = place(figure, left, top, width, bottom - top)
     _draw_lines(axes, curves)
     _scale_axes(axes, curves)
-    _legend(axes, rows)
-    _write_notes(figure, left, PAGE[1] - under - _MARGIN + 0.5, curves.notes)
+    name_axis(axes.set_xlabel, curves.x, width)
+    name_axis(axes.set_ylabel, curves.y, bottom - top)
+    write_notes(figure, left, bottom + 0.45, curves.notes)
 
 
 def _draw_lines(axes: Axes, curves: Curves) -> None:
-    """One line per curve, broken where a value is not finite."""
-    strokes = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
+    """One line per curve, broken where a value is not finite, and their names above."""
     for index, curve in enumerate(curves.curves):
         axes.plot(
             curve.x,
             _finite(curve.y),
             color=LINES[index % len(LINES)],
-            linestyle=strokes[DASHES[index % len(DASHES)]],
+            linestyle=_STROKES[DASHES[index % len(DASHES)]],
             linewidth=1.4,
             label=drawable(curve.label),
         )
-
-
-def _scale_axes(axes: Axes, curves: Curves) -> None:
-    """Limits around what is finite, a line at zero, and numbers in plain text."""
-    x = np.concatenate([curve.x for curve in curves.curves])
-    y = np.concatenate([np.zeros(1), *(_finite(curve.y) for curve in curves.curves)])
-    low, high = np.nanmin(y), np.nanmax(y)
-    room = 0.05 * (high - low) or 1.0
-    axes.set_xscale("log" if curves.logarithmic else "linear")
-    axes.set(xlim=(x.min(), x.max()), ylim=(low - room, high + room))
-    axes.axhline(0, color=_INK.faint, linewidth=0.8, zorder=1)
-    axes.grid(color=_INK.grid, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for part in (axes.xaxis, axes.yaxis):
-        part.set_major_formatter(FuncFormatter(lambda value, _: _written(value)))
-        part.set_minor_formatter(NullFormatter())
-    axes.tick_params(labelsize=_TICK, labelcolor=_INK.text, labelfontfamily=list(FAMILIES))
-    _rule(axes)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(drawable(curves.x), **_type(_BODY))
-    axes.set_ylabel(drawable(curves.y), rotation_mode="anchor", **_type(_BODY))
-
-
-def _legend(axes: Axes, rows: int) -> None:
-    """The names of the lines, above them."""
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=2 if rows else 1,
+        ncols=2,
         frameon=False,
         borderpad=0,
         borderaxespad=0.3,
         handlelength=2.6,
-        labelcolor=_INK.text,
-        prop=_font(_BODY),
+        labelcolor=INK.text,
+        prop=font(BODY),
     )
+
+
+def _scale_axes(axes: Axes, curves: Curves) -> None:
+    """Limits around what is finite and zero, and numbers in plain text."""
+    y = np.concatenate([np.zeros(1), *(_finite(curve.y) for curve in curves.curves)])
+    low, high = np.nanmin(y), np.nanmax(y)
+    room = 0.05 * (high - low) or 1.0
+    axes.set_xscale("log" if curves.logarithmic else "linear")
+    axes.margins(x=0)
+    axes.set(ylim=(low - room, high + room), axisbelow=True)
+    axes.axhline(0, color=INK.faint, linewidth=0.8, zorder=1)
+    axes.grid(color=INK.grid, linewidth=0.6)
+    for part in (axes.xaxis, axes.yaxis):
+        part.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
+        part.set_minor_formatter(NullFormatter())
+    axes.tick_params(labelsize=TICK, labelcolor=INK.text, labelfontfamily=list(FAMILIES))
+    rule(axes)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values with gaps where they are not finite, or too large for an axis."""
     return np.where(np.abs(values) < _HUGE, values, np.nan)
-
-
-# Type and frames
-
-
-def _place(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Axes at a place in inches from the upper left corner."""
-    across, down = PAGE
-    return figure.add_axes(
-        (left / across, 1 - (top + height) / down, width / across, height / down)
-    )
-
-
-def _write(
-    figure: Figure, left: float, base: float, text: str, width: float, **properties: Any
-) -> None:
-    """A line of text on its base line, smaller where it would be wider than `width`."""
-    shown = drawable(text)
-    size = properties.pop("fontsize")
-    size *= min(1.0, width / _width(shown, size, properties.get("fontweight", "normal")))
-    figure.text(
-        left / PAGE[0], 1 - base / PAGE[1], shown, va="baseline", fontsize=size, **properties
-    )
-
-
-def _write_lines(
-    figure: Figure, left: float, bottom: float, lines: Sequence[str], width: float
-) -> None:
-    """A title: the first line is bold, the last one faint."""
-    for index, line in enumerate(lines):
-        base = bottom - 0.09 - (len(lines) - 1 - index) * _BODY * _LEADING
-        if index == 0:
-            properties = _type(_TITLE, fontweight="bold")
-        else:
-            properties = _type(_BODY, _INK.text if index < len(lines) - 1 else _INK.faint)
-        _write(figure, left, base, line, width, **properties)
-
-
-def _height(lines: int) -> float:
-    """Height of a title, inches."""
-    return _TITLE / 72 + (lines - 1) * _BODY * _LEADING + 0.09
-
-
-def _write_notes(figure: Figure, left: float, top: float, notes: Sequence[str]) -> None:
-    """Small text, one line each."""
-    for index, note in enumerate(notes, 1):
-        base = top + index * _NOTE * _LEADING - 0.04
-        _write(figure, left, base, note, PAGE[0] - left - _MARGIN, **_type(_NOTE, _INK.faint))
-
-
-def _rule(axes: Axes) -> None:
-    """Thin frame and ticks."""
-    axes.tick_params(length=2.5, width=0.6, color=_INK.faint)
-    axes.spines[:].set(linewidth=0.6, edgecolor=_INK.faint)
-
-
-def _type(size: float, color: str = _INK.text, **properties: Any) -> dict[str, Any]:
-    """Properties of text that is never markup."""
-    return {
-        "fontfamily": list(FAMILIES),
-        "fontsize": size,
-        "color": color,
-        "fontfeatures": ("-liga",),  # so that the text can be searched
-        "parse_math": False,
-        **properties,
-    }
-
-
-def _font(size: float, weight: str = "normal") -> FontProperties:
-    """The type at a size."""
-    return FontProperties(family=list(FAMILIES), size=size, weight=weight)
-
-
-def _width(text: str, size: float, weight: str = "normal") -> float:
-    """Width of a line, inches."""
-    width, _, _ = text_to_path.get_text_width_height_descent(text, _font(size, weight), False)
-    return max(width, 1.0) / 72
-
-
-def _widest(words: Sequence[str]) -> float:
-    """Width of the widest tick, inches."""
-    return max(_width(word, _TICK) for word in words)
-
-
-def _written(value: float) -> str:
-    """A number for a tick, with a real minus sign."""
-    return number(value).replace("-", "−")

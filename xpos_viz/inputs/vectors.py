@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.kernel import Layout
+from xpos_viz.entry import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,23 +22,35 @@ def drawable(text: str) -> str:
 
     Examples
     --------
-    >>> drawable("ζᵢ 词 \U0001f600")
+    >>> drawable("ζᵢ 词 \U00013000")
     'ζᵢ 词 �'
     """
-    known = _characters()
+    known = _latin() | _characters(HAN)
     return "".join(character if ord(character) in known else "�" for character in text)
 
 
+def is_latin(text: str) -> bool:
+    """Return whether the first family has every character, bold too.
+
+    Examples
+    --------
+    >>> is_latin("ζᵢ"), is_latin("词")
+    (True, False)
+    """
+    return _latin().issuperset(map(ord, text))
+
+
 @cache
-def _characters() -> frozenset[int]:
-    """Code points that the families have, in both weights of the first."""
+def _latin() -> frozenset[int]:
+    """Code points that the first family has in both weights."""
     regular, bold = (
-        frozenset(get_font(fontManager.findfont(_latin(weight))).get_charmap())
+        _characters(fontManager.findfont(FontProperties(family=FAMILIES[0], weight=weight)))
         for weight in ("normal", "bold")
     )
-    return (regular & bold) | frozenset(get_font(HAN).get_charmap())
+    return regular & bold
 
 
-def _latin(weight: str) -> FontProperties:
-    """The first family."""
-    return FontProperties(family=FAMILIES[0], weight=weight)
+@cache
+def _characters(path: Path | str) -> frozenset[int]:
+    """Code points that a font has."""
+    return frozenset(get_font(path).get_charmap())

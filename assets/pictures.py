@@ -1,0 +1,13 @@
+"""Draws the pictures of the README: `python -m assets.pictures`."""
+
+from pathlib import Path
+
+from xpos_viz.experiment import run
+from xpos_viz.figures.compare import score_maps
+from xpos_viz.figures.paper_pen import save
+from xpos_viz.texts import texts
+from xpos_viz.ui.state import opening
+
+if __name__ == "__main__":
+    picture = save(score_maps(run(opening()), texts("en")), "png")
+    Path(__file__).with_name("compare.png").write_bytes(picture)
