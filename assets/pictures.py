@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from xpos_viz.experiment import run
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.paper_pen import save
+from xpos_viz.results import run
 from xpos_viz.texts import texts
 from xpos_viz.ui.state import opening
 

@@ -11,8 +11,9 @@ RoPE, both parts for XPos.
 from xpos_viz.attention import attention_logits, attention_weights
 from xpos_viz.curves import decay_curve, decay_table
 from xpos_viz.encoding import Encoding, nope, rope, xpos
-from xpos_viz.experiment import Experiment, Result, run
+from xpos_viz.experiment import Experiment
 from xpos_viz.kernel import apply_encoding, attention_scores, lag_response
+from xpos_viz.results import Result, run
 
 __all__ = [
     "Encoding",

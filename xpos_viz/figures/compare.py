@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.encoding import PARAMETERS, Encoding
-from xpos_viz.experiment import Experiment, Result
+from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.results import Result
 from xpos_viz.texts import Text
 
 
@@ -101,7 +102,7 @@ def decay_curves(
     Parameters
     ----------
     table
-        From :func:`xpos_viz.experiment.curves`.
+        From :func:`xpos_viz.results.curves`.
     experiment
         Its encodings name the curves.
     text

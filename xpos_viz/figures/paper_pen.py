@@ -6,7 +6,7 @@ No browser takes part, nor Matplotlib's global state of open figures: any thread
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from threading import RLock
@@ -152,83 +152,86 @@ def _options(description: Description) -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
+class _Ticks:
+    """Where the ticks of a map stand, tokens, and how they are written."""
+
+    places: Sequence[float]
+    words: Sequence[str]
+    size: float
+    upright: bool = True
+
+    @property
+    def width(self) -> float:
+        """Room for them beside a panel, inches."""
+        return widest(self.words, self.size) + 0.12
+
+    @property
+    def height(self) -> float:
+        """Room for them under a panel, inches."""
+        return (self.size / 72 if self.upright else widest(self.words, self.size)) + 0.12
+
+
+@dataclass(frozen=True)
 class _Grid:
-    """Where the panels stand, inches, and how their ticks are written."""
+    """Where the panels stand, inches."""
 
     left: float
     top: float
     side: float
-    places: Sequence[float]
-    words: Sequence[str]
-    size: float
-    upright: bool
 
     def x(self, index: int) -> float:
         """Left edge of a panel."""
         return self.left + index * (self.side + _GAP)
 
-    @property
-    def below(self) -> float:
-        """Height of the ticks and the title under a panel."""
-        ticks = self.size / 72 if self.upright else widest(self.words, self.size)
-        return 0.12 + ticks + BODY * LEADING
-
 
 def _draw_maps(figure: Figure, maps: Heatmaps) -> None:
     """Panels side by side, their colour bars, and the notes."""
-    grid = _grid(maps)
     above = title_height(*(panel.title for panel in maps.panels))
+    grid = _grid(maps, _ticks(maps.axis, PAGE[1]), above)
+    ticks = _ticks(maps.axis, grid.side)
+    grid = _grid(maps, ticks, above)  # fewer ticks may leave more room
     for index, panel in enumerate(maps.panels):
         write_title(figure, grid.x(index), grid.top - above, panel.title, grid.side)
         axes = place(figure, grid.x(index), grid.top, grid.side, grid.side)
         _draw_cells(axes, panel, maps.bars[panel.bar], maps.axis)
-        _label_panel(axes, maps.axis, grid, first=index == 0)
-    under = grid.top + grid.side + grid.below + 0.1
+        _label_panel(axes, maps.axis, ticks, grid.side, first=index == 0)
+    under = grid.top + grid.side + ticks.height + BODY * LEADING + 0.1
     for index, bar in enumerate(maps.bars):
-        shared = [place for place, panel in enumerate(maps.panels) if panel.bar == index]
+        shared = [number for number, panel in enumerate(maps.panels) if panel.bar == index]
         left, right = grid.x(shared[0]), grid.x(shared[-1]) + grid.side
         axes = place(figure, left, under, right - left, _BAR)
-        _draw_bar(axes, bar, [maps.panels[place].values for place in shared], right - left)
+        _draw_bar(axes, bar, [maps.panels[number].values for number in shared], right - left)
     write_notes(figure, grid.left, under + _BAR_HEIGHT, maps.notes)
 
 
-def _grid(maps: Heatmaps) -> _Grid:
-    """As large panels as the page allows, in its middle."""
+def _grid(maps: Heatmaps, ticks: _Ticks, above: float) -> _Grid:
+    """As large panels as the page allows, in its middle, under titles `above` high."""
     count = len(maps.panels)
-    gaps = (count - 1) * _GAP
-    ticks = _ticks(maps.axis, (PAGE[0] - 2 * MARGIN - gaps) / count)
-    left = MARGIN + BODY * LEADING + widest(ticks.words, ticks.size) + 0.12
-    above = title_height(*(panel.title for panel in maps.panels))
-    under = ticks.below + 0.1 + _BAR_HEIGHT + notes_height(maps.notes)
-    width = PAGE[0] - left - MARGIN - gaps
+    left = MARGIN + BODY * LEADING + ticks.width
+    under = ticks.height + BODY * LEADING + 0.1 + _BAR_HEIGHT + notes_height(maps.notes)
+    width = PAGE[0] - left - MARGIN - (count - 1) * _GAP
     side = min(width / count, PAGE[1] - 2 * MARGIN - above - under)
-    return replace(
-        ticks,
-        left=left + (width - count * side) / 2,
-        top=(PAGE[1] - above - side - under) / 2 + above,
-        side=side,
-    )
+    top = (PAGE[1] - above - side - under) / 2 + above
+    return _Grid(left + (width - count * side) / 2, top, side)
 
 
 def _span(axis: Axis) -> tuple[float, float]:
-    """Where the first token begins and the last one ends; the last block may be shorter."""
-    start = axis.positions[0] - axis.block / 2
-    last = start + (len(axis.positions) - 1) * axis.block
-    return start, 2 * axis.positions[-1] - last
+    """Where the first cell begins and the last one ends."""
+    return axis.positions[0] - axis.block / 2, axis.positions[-1] + axis.block / 2
 
 
-def _ticks(axis: Axis, side: float) -> _Grid:
+def _ticks(axis: Axis, side: float) -> _Ticks:
     """As many tokens, or else round numbers, as are legible along a side."""
     if axis.labels:
         return _token_ticks(axis, side)
     start, stop = _span(axis)
-    room = widest([written(math.floor(stop))], TICK) + 0.08
-    locator = MaxNLocator(max(1, int(side / max(room, 0.4))), integer=True, steps=[1, 2, 5, 10])
-    places = [place for place in locator.tick_values(start, stop) if start <= place <= stop]
-    return _Grid(0, 0, 0, places, [written(place) for place in places], TICK, upright=True)
+    room = max(0.4, widest([written(math.floor(stop))], TICK) + 0.08)
+    locator = MaxNLocator(max(1, int(side / room)), integer=True, steps=[1, 2, 5, 10])
+    places = [tick for tick in locator.tick_values(start, stop) if start <= tick <= stop]
+    return _Ticks(places, [written(tick) for tick in places], TICK)
 
 
-def _token_ticks(axis: Axis, side: float) -> _Grid:
+def _token_ticks(axis: Axis, side: float) -> _Ticks:
     """All tokens where they are legible, in smaller type if need be; else every second or so."""
     pitch = 72 * side / len(axis.labels)
     size = next((size for size in (TICK, SMALL_TICK) if size <= pitch), TICK)
@@ -236,18 +239,18 @@ def _token_ticks(axis: Axis, side: float) -> _Grid:
     shown = [drawable(label) for label in axis.labels[::step]]
     words = [word if len(word) < 13 else f"{word[:11]}…" for word in shown]
     upright = 72 * widest(words, size) < step * pitch - 4
-    return _Grid(0, 0, 0, axis.positions[::step].tolist(), words, size, upright)
+    return _Ticks(axis.positions[::step].tolist(), words, size, upright)
 
 
 def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
-    """Cells in their colours; a last block that is shorter is cut off by the frame."""
+    """Cells in their colours."""
     start, stop = _span(axis)
     colours = _paint(panel.values, bar)
-    edges = start + axis.block * np.arange(len(axis.positions) + 1)
     if max(panel.values.shape) <= VECTOR_CELLS:
+        edges = np.linspace(start, stop, len(axis.positions) + 1)
         axes.add_collection(_rectangles(edges, colours), autolim=False)
     else:
-        extent = (start, edges[-1], edges[-1], start)
+        extent = (start, stop, stop, start)
         axes.imshow(colours, extent=extent, interpolation="none", aspect="auto")
     axes.set(xlim=(start, stop), ylim=(stop, start), facecolor=INK.masked)
 
@@ -294,17 +297,17 @@ def _enlarge_bitmaps(figure: Figure) -> None:
             image.set_data(cells.repeat(factor, 0).repeat(factor, 1))
 
 
-def _label_panel(axes: Axes, axis: Axis, grid: _Grid, *, first: bool) -> None:
+def _label_panel(axes: Axes, axis: Axis, ticks: _Ticks, side: float, *, first: bool) -> None:
     """Ticks and titles of the axes; rows are labelled at the first panel only."""
-    type_ = style(font(grid.size))
-    turned = {} if grid.upright else {"rotation": 90, "ha": "right", "va": "center"}
-    axes.set_xticks(grid.places, grid.words, rotation_mode="anchor", **turned, **type_)
+    type_ = style(font(ticks.size))
+    turned = {} if ticks.upright else {"rotation": 90, "ha": "right", "va": "center"}
+    axes.set_xticks(ticks.places, ticks.words, rotation_mode="anchor", **turned, **type_)
     start, stop = axes.get_xlim()
-    if grid.upright and grid.places[-1] > stop - 0.05 * (stop - start):
+    if ticks.upright and ticks.places[-1] > stop - 0.05 * (stop - start):
         axes.get_xticklabels()[-1].set_horizontalalignment("right")  # away from the next panel
-    name_axis(axes.set_xlabel, axis.keys, grid.side)
+    name_axis(axes.set_xlabel, axis.keys, side)
     if first:
-        axes.set_yticks(grid.places, grid.words, **type_)
+        axes.set_yticks(ticks.places, ticks.words, **type_)
         name_axis(axes.set_ylabel, axis.queries, PAGE[1] / 2)
     else:
         axes.set_yticks([])
@@ -321,7 +324,7 @@ def _draw_bar(axes: Axes, bar: Bar, matrices: Sequence[NDArray[np.float64]], wid
         extendfrac=_BAR / width,
     )
     if drawn.solids:
-        drawn.solids.set_edgecolor("face")  # or some viewers show seams
+        drawn.solids.set(edgecolor="face", rasterized=False)  # vectors, and no seams
     drawn.outline.set(edgecolor=INK.faint, linewidth=0.6)
     places, words = _bar_ticks(bar)
     drawn.set_ticks(places, labels=words, **style(font(TICK)))
@@ -342,7 +345,8 @@ def _bar_ticks(bar: Bar) -> tuple[list[float], list[str]]:
     digits, exponent = f"{bar.limit:.15e}".split("e")
     end = float(digits)
     low = -end if bar.scale == "diverging" else 0.0
-    values = [value for value in MaxNLocator(5).tick_values(low, end) if low <= value <= end]
+    locator = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+    values = [value for value in locator.tick_values(low, end) if low <= value <= end]
     places = [float((value - low) / (end - low)) for value in values]
     return places, [written(float(f"{value:.6g}e{exponent}")) for value in values]
 

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel
+from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel, Scale
 from xpos_viz.figures.theme import CLIPPED, DASHES, INKS, LINES, SCALES, Ink, Mode
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
@@ -190,14 +190,14 @@ def _safe(label: str) -> str:
 
 
 def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int) -> dict[str, Any]:
-    """A colour axis: its scale, a band at either end for clipped values, and its bar."""
+    """A colour axis: its range and scale, with room for clipped values, and its bar."""
     low = -bar.limit if bar.scale == "diverging" else 0.0
-    edge = _EDGE * (bar.limit - low)
+    room = _EDGE * (bar.limit - low)
     left, right = frames[0][0][0], frames[-1][0][1]
     return {
-        "cmin": low - (edge if bar.scale == "diverging" else 0.0),
-        "cmax": bar.limit + edge,
-        "colorscale": _colorscale(bar),
+        "cmin": low - room if bar.scale == "diverging" else low,
+        "cmax": bar.limit + room,
+        "colorscale": _colorscale(bar.scale),
         "colorbar": {
             "orientation": "h",
             "x": (left + right) / 2,
@@ -215,17 +215,15 @@ def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int)
     }
 
 
-def _colorscale(bar: Bar) -> list[tuple[float, str]]:
-    """The stops of a scale between the two bands of clipped values."""
-    below, above = CLIPPED[bar.scale]
-    stops = SCALES[bar.scale]
-    low = _EDGE if bar.scale == "diverging" else 0.0
-    inner = [
-        (float(x), colour)
-        for x, colour in zip(np.linspace(low, 1 - _EDGE, len(stops)), stops, strict=True)
-    ]
-    start = [(0.0, below), (low, below)] if low else []
-    return [*start, *inner, (1 - _EDGE, above), (1.0, above)]
+def _colorscale(scale: Scale) -> list[tuple[float, str]]:
+    """The stops of a scale, and a band at each end that can clip for what lies beyond it."""
+    below, above = CLIPPED[scale]
+    ends = 2 if scale == "diverging" else 1
+    room = _EDGE / (1 + ends * _EDGE)  # of the whole range, at each end
+    start = room if scale == "diverging" else 0.0
+    inner = zip(np.linspace(start, 1 - room, len(SCALES[scale])), SCALES[scale], strict=True)
+    first = [(0.0, below), (0.9 * start, below)] if start else []
+    return [*first, *((float(at), code) for at, code in inner), (1 - 0.9 * room, above), (1, above)]
 
 
 def _title(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]:
@@ -301,9 +299,9 @@ def _layout(ink: Ink, sheet: Sheet) -> dict[str, Any]:
 
 
 def _base(ink: Ink) -> dict[str, Any]:
-    """What every figure shares; no template, so that nothing else restyles it."""
+    """What every figure shares; an empty template, so that nothing else restyles it."""
     return {
-        "template": None,
+        "template": go.layout.Template(),
         "paper_bgcolor": ink.page,
         "font": {"family": _FONT, "size": 12, "color": ink.text},
         "hoverlabel": {"bgcolor": ink.page, "bordercolor": ink.faint, "font": {"color": ink.text}},

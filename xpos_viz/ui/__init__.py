@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from xpos_viz.experiment import curves, run, self_check
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
 from xpos_viz.ui import compare
 from xpos_viz.ui.session import begin

@@ -5,11 +5,12 @@ import math
 import streamlit as st
 
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.experiment import SHIFT, Experiment, Result, curves, run, self_check
+from xpos_viz.experiment import Experiment
 from xpos_viz.figures.compare import decay_curves, rounded, score_maps
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.figures.theme import Mode
+from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, downloads
 from xpos_viz.ui.session import language, refusals, state

@@ -67,7 +67,8 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
     if source == "sample":
         layer, head = _HEADS[name]
         return _pair(Sample(name, layer, head), MODEL_BASE, _SCALE_BASES[name])
-    return _pair({"expectation": Expectation, "random": Random}[source](), 10_000.0, 512.0)
+    made = {"expectation": Expectation, "random": Random}[source](length=min(512, MAX_LENGTH))
+    return _pair(made, 10_000.0, 512.0, min(64, MAX_HEAD_DIM))
 
 
 def to_address(state: State) -> dict[str, str]:
@@ -122,13 +123,12 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
 
 
 def within_caps(experiment: Experiment) -> Experiment:
-    """Return the experiment, or raise ValueError if it is larger than the operator allows."""
-    head_dim = experiment.encodings[0].head_dim
+    """Return the experiment, or raise ValueError if it makes more than the operator allows."""
     for name, value, cap in (
         ("length", experiment.inputs.tokens, MAX_LENGTH),
-        ("head_dim", head_dim, MAX_HEAD_DIM),
+        ("head_dim", experiment.encodings[0].head_dim, MAX_HEAD_DIM),
     ):
-        if value > cap:
+        if value > cap and not isinstance(experiment.inputs, Sample):
             raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
     return experiment
 
@@ -200,9 +200,10 @@ def numbers(experiment: Experiment) -> dict[str, list[float]]:
     }
 
 
-def _pair(inputs: Inputs, base: float, scale_base: float) -> Experiment:
+def _pair(inputs: Inputs, base: float, scale_base: float, head_dim: int = 64) -> Experiment:
     """RoPE and XPos on some inputs."""
-    return Experiment((rope(64, base=base), xpos(64, base=base, scale_base=scale_base)), inputs)
+    encodings = (rope(head_dim, base=base), xpos(head_dim, base=base, scale_base=scale_base))
+    return Experiment(encodings, inputs)
 
 
 def _with(entries: Mapping[str, str], key: str, value: str) -> dict[str, str]:

@@ -1,0 +1,29 @@
+"""Measure, print and, if asked, record: `python -m benchmarks [scores|browser] [--record]`."""
+
+import argparse
+
+from benchmarks import browser, report, scores
+
+MEASUREMENTS = {"scores": scores.measure, "browser": browser.measure}
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=MEASUREMENTS, help="only one of the two")
+    parser.add_argument(
+        "--rounds", type=int, help="rounds of each measurement (scores 25, browser 7)"
+    )
+    parser.add_argument("--record", action="store_true", help="write the tables into the README.md")
+    arguments = parser.parse_args()
+    for name in [arguments.name] if arguments.name else MEASUREMENTS:
+        measure = MEASUREMENTS[name]
+        lines = measure(arguments.rounds) if arguments.rounds else measure()
+        text = "\n".join([report.machine(), "", *lines])
+        print(text)
+        if arguments.record:
+            report.record(name, text)
+
+
+if __name__ == "__main__":
+    main()

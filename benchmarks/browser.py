@@ -1,0 +1,238 @@
+"""From the slider to the picture, and from the address to the first one, in Chromium.
+
+Our dashboard and a naive one (naive_app.py) are served side by side and take turns. All times
+are taken inside the page (watch.js): from the key that moved the slider, or from the start of
+the navigation, to the frame that shows the decoded images of all heatmaps, and of no old one.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.report import quartiles, spread, table
+from tests.conftest import find_chromium
+
+LENGTHS = (256, 512, 1024, 2048)
+WARM_UP = 2  # releases whose times are thrown away
+STARTS = 3  # servers started for the opening times
+QUIET = 600  # milliseconds without a new picture after which a page is at rest
+TIMEOUT = 60_000  # milliseconds
+
+_HERE = Path(__file__).parent
+_WATCH = (_HERE / "watch.js").read_text(encoding="utf-8")
+_EXPECTATION = "?source=expectation&length={}"
+_FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
+
+
+@dataclass(frozen=True)
+class App:
+    """A Streamlit app: its script, the folder whose settings it takes, and its heatmaps."""
+
+    name: str
+    script: str
+    folder: Path
+    maps: int
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release of the slider: milliseconds to the picture, and bytes sent until rest."""
+
+    time: float
+    size: int
+
+
+OURS = App("xpos_viz", "app.py", _HERE.parent, maps=3)
+NAIVE = App("naive", "naive_app.py", _HERE, maps=2)
+DOORS = (
+    ("xpos_viz, as it opens", OURS, ""),
+    ("xpos_viz, n = 512", OURS, _EXPECTATION.format(512)),
+    ("naive, n = 512", NAIVE, _EXPECTATION.format(512)),
+)
+
+
+def measure(rounds: int = 7) -> list[str]:
+    """Measure releases and openings, and return the lines of the result."""
+    with chromium() as browser:
+        releases = {}
+        with ExitStack() as stack:
+            urls = {app: stack.enter_context(served(app)) for app in (OURS, NAIVE)}
+            for length in LENGTHS:
+                print(f"browser: slider, n = {length} …", flush=True)
+                releases[length] = take_turns(browser, urls, length, rounds)
+        openings = {}
+        for label, app, query in DOORS:
+            print(f"browser: opening {label} …", flush=True)
+            openings[label] = open_often(browser, app, query)
+        version = browser.version
+    slider = (
+        f"Chromium {version}. From the release of the γ slider to the redrawn picture: "
+        f"milliseconds, median (quartiles) of {rounds}, and kB received for it, median."
+    )
+    address = (
+        "From the address to the finished picture, in a fresh profile: seconds, median of "
+        f"{STARTS} (slowest); cold is the first session of a started server, warm the second."
+    )
+    return [slider, "", *_release_table(releases), "", address, "", *_opening_table(openings)]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the Chromium that the tests use."""
+    found = find_chromium()
+    if found is None:
+        raise SystemExit("no Chromium was found; `make browser` installs one, or set CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(app: App) -> Iterator[str]:
+    """Serve an app from its folder, with that folder's settings, and give its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {
+        "server.address": "127.0.0.1",
+        "server.port": port,
+        "server.headless": "true",
+        "browser.gatherUsageStats": "false",
+    }
+    command = [sys.executable, "-m", "streamlit", "run", app.script]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    environment = os.environ | {"PYTHONPATH": _search_path()}
+    with tempfile.TemporaryFile() as words:
+        process = subprocess.Popen(
+            command, cwd=app.folder, env=environment, stdout=words, stderr=words
+        )
+        try:
+            url = f"http://127.0.0.1:{port}/"
+            if not _answers(process, f"{url}_stcore/health"):
+                words.seek(0)
+                raise RuntimeError(f"{app.script} was not served:\n{words.read().decode()}")
+            yield url
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def opened(browser: Browser, app: App, address: str) -> Iterator[Page]:
+    """Open an address in a fresh profile, and wait until its picture is at rest."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    context.set_default_timeout(TIMEOUT)
+    context.add_init_script(f"window.benchMaps = {app.maps};")
+    context.add_init_script(_WATCH)
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    page.wait_for_function("() => bench.pictures.length > 0")
+    at_rest(page)
+    yield page
+    context.close()
+
+
+def at_rest(page: Page) -> None:
+    """Wait until the script has ended and no new picture has come for a while."""
+    page.wait_for_function("quiet => bench.atRest(quiet)", arg=QUIET)
+
+
+def take_turns(
+    browser: Browser, urls: dict[App, str], length: int, rounds: int
+) -> dict[App, list[Release]]:
+    """Release the slider of each app in turn, at one length."""
+    with ExitStack() as stack:
+        pages = {
+            app: stack.enter_context(opened(browser, app, url + _EXPECTATION.format(length)))
+            for app, url in urls.items()
+        }
+        turns = [
+            {app: release(page) for app, page in pages.items()} for _ in range(WARM_UP + rounds)
+        ]
+    return {app: [turn[app] for turn in turns[WARM_UP:]] for app in urls}
+
+
+def release(page: Page) -> Release:
+    """Move γ one step up, to where it has not been, and wait for its picture."""
+    page.bring_to_front()
+    before = page.evaluate("bench.latest()")
+    received = page.evaluate("bench.received")
+    page.get_by_role("slider", name="γ").press("ArrowRight")
+    page.wait_for_function("before => bench.next(before)", arg=before)
+    at_rest(page)
+    drawn = page.evaluate("before => bench.next(before).at - bench.released", before)
+    return Release(drawn, page.evaluate("bench.received") - received)
+
+
+def open_often(browser: Browser, app: App, query: str) -> dict[str, list[float]]:
+    """Start the server several times and open its address twice; seconds to the last picture."""
+    seconds: dict[str, list[float]] = {"cold": [], "warm": []}
+    for _ in range(STARTS):
+        with served(app) as url:
+            for series in seconds.values():
+                with opened(browser, app, url + query) as page:
+                    series.append(page.evaluate("bench.latest().at / 1000"))
+    return seconds
+
+
+def _release_table(releases: dict[int, dict[App, list[Release]]]) -> list[str]:
+    """A row per length: both times, their ratio round by round, and what was sent."""
+    rows = []
+    for length, by_app in releases.items():
+        mine, naive = by_app[OURS], by_app[NAIVE]
+        ratios = [other.time / own.time for own, other in zip(mine, naive, strict=True)]
+        rows.append(
+            [
+                f"{length}",
+                *(spread([each.time for each in series], ".0f") for series in (mine, naive)),
+                spread(ratios, ".2f"),
+                *(
+                    f"{quartiles([each.size / 1000 for each in series])[1]:,.0f}"
+                    for series in (mine, naive)
+                ),
+            ]
+        )
+    header = ["n", "xpos_viz, ms", "naive, ms", "naive / xpos_viz", "xpos_viz, kB", "naive, kB"]
+    return table(header, rows)
+
+
+def _opening_table(openings: dict[str, dict[str, list[float]]]) -> list[str]:
+    """A row per address: the first session of a server, and the second."""
+    rows = [
+        [label, *(f"{quartiles(series)[1]:.2f} ({max(series):.2f})" for series in by_kind.values())]
+        for label, by_kind in openings.items()
+    ]
+    return table(["", "cold, s", "warm, s"], rows)
+
+
+def _search_path() -> str:
+    """PYTHONPATH with the repository in front, for an app that runs from another folder."""
+    return os.pathsep.join([str(_HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def _answers(process: subprocess.Popen[bytes], address: str) -> bool:
+    """Wait until a server answers, and return whether it did."""
+    deadline = time.monotonic() + TIMEOUT / 1000
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urlopen(address, timeout=5):
+                return True
+        except (URLError, TimeoutError):
+            time.sleep(0.05)
+    return False

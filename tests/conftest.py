@@ -1,0 +1,72 @@
+"""What all tests share: deterministic examples, and browser tests only where a browser is."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("steady", derandomize=True, database=None, deadline=None)
+settings.register_profile("search", max_examples=2000, database=None, deadline=None)
+settings.load_profile("steady")  # `--hypothesis-profile search` looks for new examples
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PLACES = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
+    r"%ProgramFiles(x86)%\Google\Chrome\Application\chrome.exe",
+    r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
+)
+REQUIRE = "XPOS_VIZ_REQUIRE_BROWSER"
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def find_chromium() -> str | None:
+    """Return the Chromium that CHROMIUM names, or else one on PATH or in a usual place."""
+    if named := os.environ.get("CHROMIUM"):
+        if found := shutil.which(named):
+            return found
+        raise pytest.UsageError(f"CHROMIUM must name a program, got {named!r}; mend or unset it.")
+    on_path = (shutil.which(name) for name in NAMES)
+    elsewhere = (os.path.expandvars(place) for place in PLACES)
+    candidates = (*on_path, *(place for place in elsewhere if Path(place).is_file()))
+    return next((found for found in candidates if found), None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: needs a Chromium; left out where none is found")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    needy = [item for item in items if item.get_closest_marker("browser")]
+    if not needy or find_chromium():
+        return
+    if os.environ.get(REQUIRE) == "1":
+        raise pytest.UsageError(
+            f"{REQUIRE}=1, but no Chromium was found for {len(needy)} browser tests; "
+            "`make browser` installs one, or set CHROMIUM to its path."
+        )
+    items[:] = [item for item in items if item not in needy]
+    config.hook.pytest_deselected(items=needy)
+    config.stash[LEFT_OUT] = len(needy)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(
+            f"{count} browser tests were left out: no Chromium was found; `make browser` "
+            "installs one, or set CHROMIUM to its path.",
+            yellow=True,
+        )
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of the Chromium that browser tests start."""
+    found = find_chromium()
+    assert found, "only tests marked `browser` may use this fixture"
+    return found

@@ -1,0 +1,54 @@
+"""What a Plotly figure says once it is JSON, as the browser gets it."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+
+from xpos_viz import Experiment, rope, run, xpos
+from xpos_viz.experiment import View
+from xpos_viz.figures.compare import score_maps
+from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
+from xpos_viz.inputs import Inputs, Sample
+from xpos_viz.texts import texts
+
+PAIR = (rope(64, base=100_000.0), xpos(64, base=100_000.0, scale_base=24.0))
+
+
+def spec(figure) -> dict[str, Any]:
+    """The figure as it is sent."""
+    return json.loads(figure.to_json())
+
+
+def array(value) -> np.ndarray:
+    """Numbers or words of a trace, sent in base64 or as lists; null is NaN."""
+    if not isinstance(value, dict):
+        return np.array(value)
+    flat = np.frombuffer(base64.b64decode(value["bdata"]), np.dtype(value["dtype"]))
+    shape = [int(size) for size in str(value.get("shape", flat.size)).split(",")]
+    return flat.reshape(shape)
+
+
+def maps(
+    inputs: Inputs | None = None, encodings=PAIR, *, language="en", **view: Any
+) -> tuple[Any, Heatmaps]:
+    """A result and the description of its maps."""
+    inputs = inputs or Sample("chinese", 8, 3)
+    result = run(Experiment(encodings, inputs, View(**view)))
+    return result, score_maps(result, texts(language))
+
+
+def one_panel(values, *, labels=(), limit=1.0, scale="diverging", **axis) -> Heatmaps:
+    """A description of a single map, for values that no experiment gives."""
+    values = np.asarray(values, dtype=np.float64)
+    positions = np.arange(len(values), dtype=np.float64)
+    words = {"queries": "down", "keys": "across", "query": "m", "key": "n", "lag": "Δ"}
+    described = {**words, "positions": positions, "block": 1, "labels": tuple(labels), **axis}
+    return Heatmaps(
+        name="one",
+        alt="One map.",
+        axis=Axis(**described),
+        panels=(Panel(("Map", "base 10", "state"), values, 0),),
+        bars=(Bar("value", limit, scale),),
+    )

@@ -1,0 +1,114 @@
+"""The oracle: the one formula in slow float64 loops, written from the papers.
+
+It imports nothing from ``xpos_viz`` and shares no line with it. One pair of features is one
+complex number, a lag is formed before any angle, and sums are exact (``math.fsum``):
+
+    s(m, n) = Re Σ_i q_i · conj(k_i) · exp(λ_i (m − n)),   λ_i = iθ_i + ln(ζ_i)/B
+    θ_i = base^(−2i/d)                  RoFormer (Su et al. 2021); Sun et al. 2022
+    ζ_i = (2i/d + γ)/(1 + γ)            Sun et al. 2022, eq. 9
+"""
+
+import cmath
+import math
+
+import numpy as np
+
+
+def theta(head_dim, base=10_000.0):
+    """Rotation of each pair, rad per token."""
+    return [base ** (-2 * i / head_dim) for i in range(head_dim // 2)]
+
+
+def zeta(head_dim, gamma=0.4):
+    """Decay of each pair per scale base, in (0, 1)."""
+    return [(2 * i / head_dim + gamma) / (1 + gamma) for i in range(head_dim // 2)]
+
+
+def rope(head_dim, base=10_000.0):
+    """The complex rates λ_i of RoPE, per token."""
+    return [complex(0.0, angle) for angle in theta(head_dim, base)]
+
+
+def xpos(head_dim, base=10_000.0, gamma=0.4, scale_base=512.0):
+    """The complex rates λ_i of XPos, per token."""
+    decays = [math.log(z) / scale_base for z in zeta(head_dim, gamma)]
+    return [complex(d, t) for d, t in zip(decays, theta(head_dim, base), strict=True)]
+
+
+def nope(head_dim):
+    """The rates of no encoding at all."""
+    return [0j] * (head_dim // 2)
+
+
+def pairs(vector, layout):
+    """Read d features as d/2 complex numbers."""
+    x = [float(value) for value in vector]
+    half = len(x) // 2
+    if layout == "half":
+        return [complex(x[i], x[i + half]) for i in range(half)]
+    return [complex(x[2 * i], x[2 * i + 1]) for i in range(half)]
+
+
+def score(q, k, lag, rates, layout="interleaved"):
+    """s at one lag."""
+    mantissa, exponent, _ = scaled_score(q, k, lag, rates, layout)
+    return times_exp(mantissa, exponent)
+
+
+def times_exp(value, exponent):
+    """value · e^exponent, ±inf where float64 ends."""
+    if value == 0 or exponent < 700:
+        return value * math.exp(min(exponent, 700))
+    return math.copysign(math.inf, value)
+
+
+def scaled_score(q, k, lag, rates, layout="interleaved"):
+    """s = mantissa · e^exponent, and Σ |q_i||k_i| ζ_i^(Δ/B) = size · e^exponent.
+
+    The exponent is that of the fastest growing pair with any content, so nothing overflows.
+    """
+    contents = [a * b.conjugate() for a, b in zip(pairs(q, layout), pairs(k, layout), strict=True)]
+    growths = [r.real * lag for c, r in zip(contents, rates, strict=True) if c != 0]
+    exponent = max(growths, default=0.0)
+    mantissa, size = [], []
+    for content, rate in zip(contents, rates, strict=True):
+        if content == 0:
+            continue
+        factor = math.exp(rate.real * lag - exponent)
+        mantissa.append((content * cmath.rect(factor, rate.imag * lag)).real)
+        size.append(abs(content) * factor)
+    return math.fsum(mantissa), exponent, math.fsum(size)
+
+
+def bound(q, k, lag, rates, layout="interleaved"):
+    """Σ |q_i||k_i| ζ_i^(Δ/B): the largest score that these magnitudes allow."""
+    _, exponent, size = scaled_score(q, k, lag, rates, layout)
+    return times_exp(size, exponent)
+
+
+def matrix(function, q, k, query_positions, key_positions, rates, layout="interleaved"):
+    """`score` or `bound` of every query (row) and key (column)."""
+    table = np.empty((len(q), len(k)))
+    for row, (query, m) in enumerate(zip(q, query_positions, strict=True)):
+        for column, (key, n) in enumerate(zip(k, key_positions, strict=True)):
+            table[row, column] = function(query, key, m - n, rates, layout)
+    return table
+
+
+def key_head(query_head, query_heads, key_heads):
+    """Which key head a query head reads: neighbours share one."""
+    return query_head // (query_heads // key_heads)
+
+
+def decay_curve(rates, lag):
+    """g[Δ] = Σ_i cos(Δθ_i) ζ_i^(Δ/B) (Sun et al. 2022, eq. 8)."""
+    return math.fsum(math.exp(r.real * lag) * math.cos(r.imag * lag) for r in rates)
+
+
+def softmax(row, allowed):
+    """Weights of one query over the keys that it may see; none at all gives zeros."""
+    if not any(allowed):
+        return [0.0] * len(row)
+    top = max(x for x, seen in zip(row, allowed, strict=True) if seen)
+    masses = [math.exp(x - top) if seen else 0.0 for x, seen in zip(row, allowed, strict=True)]
+    return [mass / math.fsum(masses) for mass in masses]

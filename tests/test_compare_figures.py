@@ -1,0 +1,251 @@
+"""The pictures of a comparison as data: values, limits, titles, notes, alternative texts."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests import drawn
+from xpos_viz import Experiment, decay_curve, nope, rope, xpos
+from xpos_viz.experiment import STAGES
+from xpos_viz.figures.compare import decay_curves, label, number, rounded, settings
+from xpos_viz.inputs import Expectation, Random, Sample
+from xpos_viz.results import curves
+from xpos_viz.texts import texts
+
+each_language = pytest.mark.parametrize("language", ["en", "zh"])
+TRIPLE = (nope(8), rope(8), xpos(8, scale_base=16.0))
+STATES = {
+    ("en", "scores", "causal"): "raw scores q·k, causal mask",
+    ("en", "scaled", "none"): "scores / √d, no mask",
+    ("en", "masked", "causal"): "logits, masked, causal mask",
+    ("en", "weights", "none"): "softmax weights, no mask",
+    ("zh", "scores", "causal"): "原始分数 q·k, 因果掩码",
+    ("zh", "weights", "none"): "softmax 权重, 无掩码",
+}
+
+
+def all_words(description):
+    """Everything that a reader of a description sees or hears."""
+    if hasattr(description, "panels"):
+        axis = description.axis
+        yield from (axis.queries, axis.keys, axis.query, axis.key, axis.lag)
+        yield from (line for panel in description.panels for line in panel.title)
+        yield from (bar.label for bar in description.bars)
+    else:
+        yield from (*description.title, description.x, description.y)
+        yield from (curve.label for curve in description.curves)
+    yield from (description.alt, *description.notes)
+
+
+def decay(*encodings, language="en", **options):
+    """The decay curves of some encodings."""
+    experiment = Experiment(encodings, Expectation(4))
+    return decay_curves(curves(experiment), experiment, texts(language), **options)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (-2.5, "-2.5"),
+        (0.4, "0.4"),
+        (1 / 3, "0.3333"),
+        (1e5, "100,000"),
+        (500_000.25, "500,000.25"),
+        (999_999_999.0, "999,999,999"),
+        (1e9, "1e+09"),
+        (2.5e12, "2.5e+12"),
+        (1e-3, "0.001"),
+        (1e-6, "1e-06"),
+        (np.inf, "inf"),
+        (1000, "1,000"),
+    ],
+)
+def test_numbers_for_a_reader(value, words):
+    assert number(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (40.3257, "40.3"),
+        (1234.5, "1,230"),
+        (0.012345, "0.0123"),
+        (2.0, "2"),
+        (1.23456e-5, "1.23e-05"),
+    ],
+)
+def test_measured_numbers_have_three_digits(value, words):
+    assert rounded(value) == words
+
+
+def test_an_encoding_is_written_with_its_parameters():
+    encoding = xpos(64, base=1e5, gamma=0.25, scale_base=1024.0)
+    assert settings(encoding) == "base 100,000, γ 0.25, B 1,024"
+    assert label(encoding) == "XPos (base 100,000, γ 0.25, B 1,024)"
+    assert (settings(rope(8)), label(rope(8))) == ("base 10,000", "RoPE (base 10,000)")
+    assert (settings(nope(8)), label(nope(8))) == ("", "NoPE")
+
+
+# Maps
+
+
+@pytest.mark.parametrize("mask", ["causal", "none"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_panels_show_the_run(stage, mask):
+    result, maps = drawn.maps(Random(40), TRIPLE, stage=stage, mask=mask)
+    shown = [*(measurement.values for measurement in result.measurements), result.difference]
+    assert [panel.bar for panel in maps.panels] == [0, 0, 0, 1]
+    for panel, values in zip(maps.panels, shown, strict=True):
+        assert panel.values is values
+        assert np.array_equal(np.isnan(values), ~result.seen)
+    assert [bar.limit for bar in maps.bars] == [result.limit, result.difference_limit]
+    own = "sequential" if stage == "weights" else "diverging"
+    assert [bar.scale for bar in maps.bars] == [own, "diverging"]
+
+
+def test_axes_are_those_of_the_run():
+    result, maps = drawn.maps(Sample("chinese", 8, 3), start=3, stop=43)
+    assert maps.name == "scores"
+    assert maps.axis.positions is result.positions
+    assert maps.axis.block == 1
+    assert maps.axis.labels == result.labels
+    assert (len(maps.axis.labels), maps.axis.labels[0]) == (40, "编 ⅓")
+    _, blocks = drawn.maps(Sample("chinese", 8, 3), cells=30)
+    assert (blocks.axis.block, blocks.axis.labels) == (3, ())
+
+
+@pytest.mark.parametrize(("language", "stage", "mask"), STATES)
+def test_titles_name_encoding_parameters_stage_and_mask(language, stage, mask):
+    _, maps = drawn.maps(language=language, stage=stage, mask=mask)
+    state = STATES[language, stage, mask]
+    assert [panel.title for panel in maps.panels] == [
+        ("RoPE", "base 100,000", state),
+        ("XPos", "base 100,000, γ 0.4, B 24", state),
+        ("XPos − RoPE", "base 100,000, γ 0.4, B 24", state),
+    ]
+
+
+def test_words_of_axes_and_bars():
+    _, maps = drawn.maps(stage="weights")
+    assert maps.axis.queries == "query position m (tokens)"
+    assert maps.axis.keys == "key position n (tokens)"
+    assert [bar.label for bar in maps.bars] == [
+        "weight (share of 1)",
+        "difference of weight (share of 1)",
+    ]
+    _, maps = drawn.maps(language="zh")
+    assert (maps.axis.query, maps.axis.key, maps.axis.lag) == ("查询", "键", "距离")
+    assert [bar.label[:6] for bar in maps.bars] == ["分数 q·k"] * 2
+    assert maps.bars[1].label.endswith("之差")
+
+
+@each_language
+def test_notes_say_what_the_cells_are(language):
+    text = texts(language)
+
+    def notes(**view):
+        return drawn.maps(Random(40), TRIPLE, language=language, **view)[1].notes
+
+    plain = notes()
+    assert len(plain) == 2
+    assert notes(cells=8)[1] == text("figure.block", block=5)
+    assert notes(mask="none")[-1] == text("figure.growing")
+    assert text("figure.growing") not in plain
+    steep = (rope(8), xpos(8, scale_base=0.25, gamma=1e-3))
+    _, maps = drawn.maps(Expectation(300), steep, language=language, mask="none", cells=300)
+    assert maps.notes[-1] == text("figure.infinite")
+
+
+def test_notes_name_the_data_and_the_limits():
+    result, maps = drawn.maps(Sample("pronoun", 8, 2))
+    data, limits = maps.notes
+    assert data == (
+        "Queries and keys of SmolLM2-135M-Instruct, layer 8, head 2, "
+        "on the text “pronoun”, tokens 0 to 27."
+    )
+    for limit in (result.limit, result.difference_limit):
+        assert f"±{rounded(limit)}" in limits
+
+
+@each_language
+def test_alternative_text_of_maps_has_their_numbers(language):
+    result, maps = drawn.maps(Sample("harbour", 8, 1), language=language, start=2, stop=50)
+    text = texts(language)
+    numbers = [rounded(measurement.far_magnitude) for measurement in result.measurements]
+    assert numbers[0] != numbers[1]
+    for words in (
+        *numbers,
+        *map(label, drawn.PAIR),
+        *("2", "49"),
+        text("figure.stage.scores"),
+        text("figure.mask.causal"),
+    ):
+        assert words in maps.alt
+
+
+# Curves
+
+
+@each_language
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_curves_are_g_of_each_encoding(logarithmic, language):
+    shown = decay(*drawn.PAIR, language=language, logarithmic=logarithmic)
+    assert (shown.name, shown.logarithmic) == ("decay", logarithmic)
+    assert [curve.label for curve in shown.curves] == list(map(label, drawn.PAIR))
+    lags = np.arange(1 if logarithmic else 0, 2049)
+    for curve, encoding in zip(shown.curves, drawn.PAIR, strict=True):
+        assert np.array_equal(curve.x, lags)
+        assert np.array_equal(curve.y, decay_curve(encoding, lags).numpy())
+
+
+def test_curves_state_their_assumption():
+    shown = decay(*drawn.PAIR)
+    assert shown.title == (
+        "Expectation curve g[Δ] = Σ cos(Δθᵢ) ζᵢ^(Δ/B)",
+        "assumes q = k = ones: the encoding alone, without any content",
+    )
+    assert (shown.x, shown.y) == ("lag Δ = m − n (tokens)", "g[Δ] (no unit)")
+
+
+def test_alternative_text_of_curves_has_their_ends():
+    # the facts: g is 32 at lag 0, 8.4136 and 5.8173 at 1024
+    shown = decay(rope(64), xpos(64))
+    last = [rounded(curve.y[-1]) for curve in shown.curves]
+    assert shown.alt == (
+        "Expectation curves g over the lag, up to 2,048 tokens. "
+        f"RoPE (base 10,000) goes from 32 to {last[0]}; "
+        f"XPos (base 10,000, γ 0.4, B 512) goes from 32 to {last[1]}."
+    )
+    assert [curve.y[1024] for curve in shown.curves] == pytest.approx([8.4136, 5.8173], abs=6e-5)
+
+
+def test_equal_encodings_are_one_curve():
+    assert len(decay(rope(8), rope(8)).curves) == 1
+
+
+# Languages
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("mask", ["causal", "none"])
+def test_both_languages_are_complete(stage, mask):
+    """No placeholder is left, and no sentence stays English in a Chinese picture."""
+    pictures = {
+        language: (
+            drawn.maps(Random(40), language=language, stage=stage, mask=mask, cells=9)[1],
+            decay(*drawn.PAIR, language=language),
+        )
+        for language in ("en", "zh")
+    }
+    for english, chinese in zip(*pictures.values(), strict=True):
+        pairs = list(zip(all_words(english), all_words(chinese), strict=True))
+        assert not any(set("{}") & set(words) for pair in pairs for words in pair)
+        for words, translated in pairs:
+            assert words != translated or not re.search("[a-z]{2} [a-z]{2}", words)
+        assert sum(words != translated for words, translated in pairs) >= len(pairs) // 2

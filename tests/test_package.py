@@ -1,0 +1,27 @@
+"""What is installed holds everything that is needed."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from xpos_viz.inputs.sample import SAMPLES
+from xpos_viz.texts import LANGUAGES
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_a_wheel_holds_samples_texts_and_fonts(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--quiet"]
+    command += ["--no-build-isolation", "--wheel-dir", str(tmp_path)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    expected = [f"xpos_viz/inputs/samples/{name}.npz" for name in SAMPLES]
+    expected += [f"xpos_viz/texts/{language}.toml" for language in LANGUAGES]
+    expected += ["xpos_viz/figures/fonts/OFL.txt"]
+    assert set(expected) <= set(names)
+    assert any(
+        name.startswith("xpos_viz/figures/fonts/") and name.endswith(".ttf") for name in names
+    )
+    assert not any(name.startswith(("tests/", "benchmarks/", "assets/")) for name in names)

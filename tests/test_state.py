@@ -1,0 +1,489 @@
+"""The state of a session as an address: whole, short, and proof against anything typed."""
+
+import re
+import tracemalloc
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import cases
+from xpos_viz import Experiment, rope, xpos
+from xpos_viz.experiment import STAGES, View
+from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
+from xpos_viz.inputs.sample import SAMPLES, layers_of
+from xpos_viz.texts import LANGUAGES
+from xpos_viz.ui import state as module
+from xpos_viz.ui.state import (
+    AXES,
+    MAX_HEAD_DIM,
+    MAX_LENGTH,
+    Refusal,
+    State,
+    from_address,
+    numbers,
+    opening,
+    source_of,
+    to_address,
+    with_encoding,
+    with_head_dim,
+    with_inputs,
+    with_source,
+    with_view,
+    with_window,
+)
+
+OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
+START = State(opening())
+FREE = (
+    *("source", "lang", "axis", "head_dim", "base", "base.1", "base.2", "gamma", "scale_base"),
+    *("stage", "mask", "start", "stop"),
+)
+PLAIN = re.compile(r"[a-zA-Z0-9_.,+-]{1,40}")
+
+samples = st.sampled_from(SAMPLES).flatmap(
+    lambda name: st.builds(
+        Sample, st.just(name), st.sampled_from(layers_of(name)), st.integers(0, 8)
+    )
+)
+lengths = st.integers(1, MAX_LENGTH)
+made = st.one_of(
+    st.builds(Expectation, lengths),
+    st.builds(Random, lengths, st.integers(0, 2**63 - 1), st.sampled_from(["same", "independent"])),
+)
+
+
+@st.composite
+def states(draw):
+    """Any state that the page may be in."""
+    inputs = draw(samples | made)
+    width = inputs.head_dim or draw(st.sampled_from([2, 64, 96, MAX_HEAD_DIM]))
+    base = draw(cases.positive(1.0, 1e8))
+    encodings = (
+        rope(width, base=base),
+        xpos(
+            width,
+            base=draw(st.just(base) | cases.positive(1.0, 1e8)),
+            gamma=draw(cases.positive(1e-6, 1e3)),
+            scale_base=draw(cases.positive(1e-3, 1e9)),
+        ),
+    )
+    start = draw(st.integers(0, inputs.tokens - 1))
+    stop = draw(st.none() | st.integers(start + 1, inputs.tokens))
+    view = View(
+        draw(st.sampled_from(STAGES)), draw(st.sampled_from(["causal", "none"])), start, stop
+    )
+    return State(
+        Experiment(encodings, inputs, view),
+        draw(st.sampled_from([None, *LANGUAGES])),
+        draw(st.sampled_from(AXES)),
+    )
+
+
+# Round trips
+
+
+@given(states())
+def test_an_address_restores_its_state(state):
+    address = to_address(state)
+    assert {type(part) for pair in address.items() for part in pair} <= {str}
+    assert from_address(address) == (state, [])
+
+
+@given(states(), st.randoms(use_true_random=False))
+def test_the_order_of_an_address_does_not_matter(state, random):
+    entries = list(to_address(state).items())
+    random.shuffle(entries)
+    assert from_address(dict(entries)) == (state, [])
+
+
+@pytest.mark.parametrize(("source", "name"), OPENINGS)
+def test_an_opening_has_a_short_address(source, name):
+    state = State(opening(source, name or "tidebook"))
+    expected = {"source": source} if source != "sample" else {"name": name}
+    address = to_address(state)
+    assert address == ({} if name == "tidebook" else expected)
+    assert from_address(address) == (state, [])
+
+
+def test_the_address_holds_what_differs():
+    changed = with_view(with_encoding(START, 1, "gamma", 0.5), stage="weights")
+    changed = replace(changed, language="zh", axis="log")
+    assert to_address(changed) == {
+        "gamma": "0.5",
+        "stage": "weights",
+        "axis": "log",
+        "lang": "zh",
+    }
+
+
+def test_a_value_is_left_out_where_its_own_opening_has_it():
+    """The scale base of a short text is not that of the long one."""
+    pronoun = with_source(START, "sample", "pronoun")
+    assert to_address(with_encoding(pronoun, 1, "scale_base", 512)) == {
+        "name": "pronoun",
+        "scale_base": "512",
+    }
+    assert to_address(with_encoding(pronoun, 1, "scale_base", 8)) == {"name": "pronoun"}
+
+
+def test_an_empty_address_is_the_opening_and_the_browser_chooses_the_language():
+    assert from_address({}) == (State(opening(), None, "linear"), [])
+    assert source_of(opening()) == "sample"
+    assert from_address({"lang": ""}) == (START, [])
+
+
+def test_the_opening_shows_where_xpos_matters():
+    experiment = opening()
+    assert experiment.encodings == (rope(64, base=100_000), xpos(64, base=100_000))
+    assert isinstance(experiment.inputs, Sample)
+    for name in SAMPLES[1:]:
+        short = opening("sample", name)
+        assert short.encodings[1]["scale_base"] < short.inputs.tokens / 2
+        assert short.encodings[0]["base"] == 100_000
+
+
+# Bases apart
+
+
+@pytest.mark.parametrize(
+    ("address", "bases"),
+    [
+        ({}, (100_000, 100_000)),
+        ({"base": "500"}, (500, 500)),
+        ({"base.1": "500"}, (500, 100_000)),
+        ({"base.2": "500"}, (100_000, 500)),
+        ({"base.1": "500", "base.2": "700"}, (500, 700)),
+        ({"base": "300", "base.2": "700"}, (300, 700)),
+        ({"base": "300", "base.1": "500", "base.2": "700"}, (500, 700)),
+        ({"base.1": "500", "base.2": "500"}, (500, 500)),
+    ],
+    ids=str,
+)
+def test_bases_together_and_apart(address, bases):
+    state, refused = from_address(address)
+    assert refused == []
+    assert tuple(encoding["base"] for encoding in state.experiment.encodings) == bases
+    assert from_address(to_address(state)) == (state, [])
+
+
+def test_a_base_that_is_refused_leaves_the_other():
+    state, refused = from_address({"base.1": "500", "base.2": "none"})
+    assert [encoding["base"] for encoding in state.experiment.encodings] == [500, 100_000]
+    assert refused == [Refusal("base.2", "none", "100000")]
+
+
+# Hostile addresses
+
+
+def refused_of(address):
+    """What is refused of an address whose state must still be the opening."""
+    state, refused = from_address(address)
+    assert state == START
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "used"),
+    [
+        ("gamma", "nan", "0.4"),
+        ("gamma", "-0", "0.4"),
+        ("gamma", "0", "0.4"),
+        ("gamma", "-1", "0.4"),
+        ("gamma", "inf", "0.4"),
+        ("scale_base", "1e309", "512"),
+        ("scale_base", "0.0", "512"),
+        ("base", "0.5", "100000"),
+        ("base", "-inf", "100000"),
+        ("base", "1e309", "100000"),
+        ("head_dim", "63", "64"),
+        ("head_dim", "32", "64"),
+        ("head_dim", "64.0", "64"),
+        ("head_dim", "1000000000000", "64"),
+        ("layer", "4", "3"),
+        ("layer", "3.0", "3"),
+        ("head", "9", "0"),
+        ("head", "-1", "0"),
+        ("start", "-1", "0"),
+        ("start", "1002", "0"),
+        ("start", "1e2", "0"),
+        ("stop", "0", ""),
+        ("stop", "1003", ""),
+        ("stop", "99999999999999999999", ""),
+        ("stage", "softmax", "scores"),
+        ("stage", "Scores", "scores"),
+        ("mask", "True", "causal"),
+        ("source", "net", "sample"),
+        ("name", "moby", "tidebook"),
+        ("axis", "ln", "linear"),
+        ("lang", "fr", ""),
+        ("length", "10", ""),
+        ("seed", "1", ""),
+        ("keys", "same", ""),
+        ("cells", "10", "256"),
+        ("encodings", "nope", "rope,xpos"),
+        ("base.0", "500", ""),
+        ("base.3", "500", ""),
+        ("gamma.1", "0.5", ""),
+        ("scale_base.1", "5", ""),
+        ("head_dim.1", "64", ""),
+        ("source.1", "random", ""),
+        ("stop.2", "5", ""),
+        ("gama", "0.5", ""),
+        ("__class__", "x", ""),
+    ],
+)
+def test_what_cannot_be_used_is_refused_on_its_own(key, value, used):
+    assert refused_of({key: value}) == [Refusal(key, value, used)]
+    state, refused = from_address({key: value, "start": "7" if key != "start" else value})
+    assert state == with_view(START, start=0 if key == "start" else 7)
+    assert len(refused) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "<script>alert(1)</script>",
+        "<b>1</b>",
+        "![x](http://example.org/x.png)",
+        "[1](javascript:x)",
+        "`1`",
+        "$x$",
+        ":red[1]",
+        "y" * 41,
+        "-" + "9" * 5000,
+        "x" * 100_000,
+        "\x00",
+        "\n",
+        "旋",
+        "½",
+        "\u0663x",
+        "{0.__class__}",
+        "%s",
+    ],
+    ids=lambda text: f"{text[:12]!r}",
+)
+@pytest.mark.parametrize("key", ["gamma", "head_dim", "layer", "stage", "name", "source", "axis"])
+def test_what_is_shown_of_a_refusal_is_plain(key, text):
+    (refusal,) = refused_of({key: text})
+    assert refusal.key == key
+    assert refusal.value == "…"
+
+
+@pytest.mark.parametrize("key", ["<b>x</b>", "", "x" * 100_000, "![x](y)", "\n", "旋", "a=b", "."])
+def test_a_key_is_shown_plainly_too(key):
+    (refusal,) = refused_of({key: "1"})
+    assert refusal == Refusal("." if key == "." else "…", "1", "")
+
+
+@pytest.mark.parametrize("digits", ["\u0665", "\uff15", "1_0", "+5", " 5 ", "5\n"])
+def test_unusual_digits_are_read_as_python_reads_them_or_refused(digits):
+    state, refused = from_address({"source": "random", "length": digits, "seed": digits})
+    assert len(refused) in (0, 2)
+    assert to_address(state) == ({"source": "random"} if refused else _plain(digits))
+    assert from_address(to_address(state)) == (state, [])
+
+
+def _plain(digits):
+    return {"source": "random", "length": str(int(digits)), "seed": str(int(digits))}
+
+
+@pytest.mark.parametrize("source", ["expectation", "random"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("length", str(MAX_LENGTH + 1)),
+        ("length", "9" * 40),
+        ("length", "9" * 4000),
+        ("length", "0"),
+        ("length", "-5"),
+        ("length", "1e3"),
+        ("head_dim", str(MAX_HEAD_DIM + 2)),
+        ("head_dim", "9" * 4000),
+        ("head_dim", "0"),
+    ],
+)
+def test_lengths_and_widths_have_caps(source, key, value):
+    state, refused = from_address({"source": source, key: value})
+    assert state == State(opening(source))
+    assert [refusal.key for refusal in refused] == [key]
+    assert refused[0].used == {"length": "512", "head_dim": "64"}[key]
+
+
+def test_at_the_caps_everything_is_taken():
+    state, refused = from_address(
+        {"source": "random", "length": str(MAX_LENGTH), "head_dim": str(MAX_HEAD_DIM)}
+    )
+    assert refused == []
+    assert state.experiment.inputs.tokens == MAX_LENGTH
+    assert state.experiment.encodings[0].head_dim == MAX_HEAD_DIM
+
+
+def test_an_operator_may_lower_the_caps(monkeypatch):
+    """What is made opens below them, and a sample, which is bundled, is not refused."""
+    monkeypatch.setattr(module, "MAX_LENGTH", 100)
+    monkeypatch.setattr(module, "MAX_HEAD_DIM", 32)
+    for source in ("expectation", "random"):
+        state, refused = from_address({"source": source})
+        assert refused == []
+        assert state.experiment.inputs.tokens <= 100
+        assert state.experiment.encodings[0].head_dim <= 32
+        state, refused = from_address({"source": source, "length": "101", "head_dim": "34"})
+        assert [refusal.key for refusal in refused] == ["head_dim", "length"]
+    state, refused = from_address({"gamma": "0.5"})
+    assert refused == []
+    assert state == with_encoding(START, 1, "gamma", 0.5)
+
+
+def test_settings_are_taken_whatever_their_order():
+    address = {"stop": "9", "start": "5", "length": "10", "source": "random", "layer": "3"}
+    state, refused = from_address(address)
+    assert state.experiment.inputs == Random(10)
+    assert (state.experiment.view.start, state.experiment.view.stop) == (5, 9)
+    assert [refusal.key for refusal in refused] == ["layer"]
+
+
+keys = st.sampled_from(
+    [
+        *("source", "name", "layer", "head", "length", "seed", "keys", "head_dim", "base"),
+        *("base.1", "base.2", "base.3", "gamma", "gamma.1", "gamma.2", "scale_base", "stage"),
+        *("mask", "start", "stop", "cells", "encodings", "axis", "lang"),
+    ]
+) | st.text(max_size=8)
+values = st.one_of(
+    st.text(max_size=60),
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.integers(0, 3000).map(str),
+    st.sampled_from(["random", "expectation", "chinese", "none", "weights", "log", "zh", "1e309"]),
+    st.text("0123456789.eE+-_nainf\u0663\uff15 ", max_size=12),
+    st.integers(1, 5000).map("9".__mul__),
+)
+
+
+@given(st.dictionaries(keys, values, max_size=8))
+def test_no_address_does_harm(address):
+    """No exception; everything is taken or refused; nothing larger than its cap."""
+    state, refused = from_address(address)
+    experiment = state.experiment
+    assert len(refused) <= len(address)
+    if isinstance(experiment.inputs, Sample):
+        assert experiment.encodings[0].head_dim == 64
+    else:
+        assert 1 <= experiment.inputs.tokens <= MAX_LENGTH
+        assert 2 <= experiment.encodings[0].head_dim <= MAX_HEAD_DIM
+    assert experiment.view.cells == 256
+    assert [encoding.name for encoding in experiment.encodings] == ["rope", "xpos"]
+    assert state.language in (None, *LANGUAGES)
+    assert state.axis in AXES
+    for refusal in refused:
+        assert len(refusal.key) <= 40
+        assert len(refusal.value) <= 40
+    legal = {*FREE, *(field.name for field in fields(experiment.inputs))}
+    illegal = [key for key in address if key not in legal]
+    shown = {key if PLAIN.fullmatch(key) else "…" for key in illegal}
+    assert shown <= {refusal.key for refusal in refused}
+    assert from_address(to_address(state)) == (state, [])
+    assert len(str(to_address(state))) < 600
+
+
+def test_reading_an_address_makes_nothing_large(monkeypatch):
+    def loaded(*_):
+        raise AssertionError("an address was read, and vectors were made")
+
+    for kind in SOURCES.values():
+        monkeypatch.setattr(kind, "load", loaded)
+    hostile = dict.fromkeys(("length", "head_dim", "seed", "stop", "cells", "base"), "9" * 4000)
+    hostile |= {"source": "random", "x" * 100_000: "y" * 100_000}
+    from_address(hostile)  # what is loaded once, such as the samples, is there now
+    tracemalloc.start()
+    try:
+        from_address(hostile)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**20
+
+
+# Changes
+
+
+def test_a_change_of_an_encoding():
+    assert with_encoding(START, None, "base", 500).experiment.encodings == (
+        rope(64, base=500),
+        xpos(64, base=500),
+    )
+    assert with_encoding(START, 1, "base", 500).experiment.encodings == (
+        rope(64, base=100_000),
+        xpos(64, base=500),
+    )
+    assert with_encoding(START, None, "gamma", 2).experiment.encodings[1]["gamma"] == 2
+    assert with_encoding(START, 0, "gamma", 2) == START
+
+
+def test_another_source_opens_as_it_should_with_the_old_view_of_things():
+    before = with_encoding(with_view(START, stage="weights", start=5, stop=50), 1, "gamma", 0.5)
+    before = replace(before, language="zh", axis="log")
+    after = with_source(before, "sample", "chinese")
+    fresh = opening("sample", "chinese")
+    assert after.experiment.inputs == fresh.inputs
+    assert after.experiment.view == View("weights")
+    assert after.experiment.encodings == (
+        fresh.encodings[0],
+        fresh.encodings[1].replace(gamma=0.5),
+    )
+    assert (after.language, after.axis) == ("zh", "log")
+
+
+def test_another_head_keeps_the_window_and_another_length_does_not():
+    windowed = with_window(START, 5, 50)
+    assert with_inputs(windowed, head=4).experiment.view == windowed.experiment.view
+    made = with_window(State(opening("random")), 5, 50)
+    assert with_inputs(made, length=20).experiment.view == View()
+    assert with_inputs(made, seed=2).experiment.view == made.experiment.view
+    assert with_inputs(made, seed=2).experiment.inputs == Random(512, 2)
+
+
+def test_another_width():
+    changed = with_head_dim(State(opening("random")), 128).experiment.encodings
+    assert changed == (rope(128), xpos(128))
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ((5, 50), (5, 50)),
+        ((5, 1002), (5, None)),
+        ((0, 1002), (0, None)),
+        ((5, 5), (5, 7)),
+        ((0, 0), (0, 2)),
+        ((1002, 1002), (1001, None)),
+        ((1001, 1002), (1001, None)),
+    ],
+)
+def test_a_window_is_never_empty(asked, shown):
+    view = with_window(START, *asked).experiment.view
+    assert (view.start, view.stop) == shown
+
+
+@given(states(), st.integers(0, MAX_LENGTH), st.integers(0, MAX_LENGTH))
+def test_any_window_of_a_slider_is_legal(state, one, other):
+    tokens = state.experiment.inputs.tokens
+    start, stop = sorted(min(end, tokens) for end in (one, other))
+    changed = with_window(state, start, stop)
+    assert from_address(to_address(changed)) == (changed, [])
+
+
+def test_the_numbers_of_the_sliders():
+    state, _ = from_address({"source": "random", "base.2": "700", "length": "33"})
+    assert numbers(state.experiment) == {
+        "base": [10_000],
+        "xpos_base": [700],
+        "gamma": [0.4],
+        "scale_base": [512],
+        "head_dim": [64],
+        "length": [33],
+    }

@@ -1,0 +1,125 @@
+"""The catalogues: complete, alike, used, and filled in with what they ask for."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import xpos_viz
+from xpos_viz.texts import LANGUAGES, catalogue, texts
+
+PACKAGE = Path(xpos_viz.__file__).parent
+HAN = re.compile(r"[\u4e00-\u9fff]")
+TABLES = {key.split(".")[0] for key in catalogue("en")}
+KEY = re.compile(rf"({'|'.join(TABLES)})\.[\w.{{}}]+")
+
+
+def fields(sentence):
+    """The names in braces of a sentence."""
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+
+
+@cache
+def nodes():
+    """All syntax of the package."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
+    return [node for tree in trees for node in ast.walk(tree)]
+
+
+@cache
+def words():
+    """All strings of the package that are one word: what may be put into a key."""
+    strings = (node.value for node in nodes() if isinstance(node, ast.Constant))
+    return {word for word in strings if isinstance(word, str) and re.fullmatch(r"\w+", word)}
+
+
+def template(node):
+    """A string, or an f-string with {} for each value, or None."""
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        return "".join(map(str, parts))
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+@cache
+def asked():
+    """Every key, template of keys or name of a table that the package names."""
+    parts = {part for node in nodes() if isinstance(node, ast.JoinedStr) for part in node.values}
+    found = {template(node) for node in nodes() if node not in parts}
+    return {key for key in found if key and KEY.fullmatch(key)}
+
+
+def meant(key):
+    """The sentences that one of those stands for, its gaps filled with words of the package."""
+    if key in catalogue("en"):
+        return {key}
+    pattern = re.escape(key if "{}" in key else f"{key}.{{}}").replace(r"\{\}", r"(\w+)")
+    matches = {name: re.fullmatch(pattern, name) for name in catalogue("en")}
+    return {name for name, match in matches.items() if match and set(match.groups()) <= words()}
+
+
+def test_a_sentence_is_looked_up_and_filled_in():
+    text = texts("en")
+    assert text("ui.reset") == "Reset"
+    assert text("ui.unknown", key="x") == (
+        "The address has a setting x that does not exist here; it is ignored."
+    )
+
+
+def test_languages_have_a_catalogue_each():
+    assert {path.stem for path in (PACKAGE / "texts").glob("*.toml")} == set(LANGUAGES)
+    with pytest.raises(ValueError) as caught:
+        texts("fr")
+    assert str(caught.value) == "unknown language 'fr'; use one of: en, zh."
+
+
+def test_catalogues_have_the_same_sentences_with_the_same_fields():
+    shapes = [
+        {key: fields(sentence) for key, sentence in catalogue(language).items()}
+        for language in LANGUAGES
+    ]
+    assert all(shape == shapes[0] for shape in shapes)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sentence_is_empty(language):
+    for key, sentence in catalogue(language).items():
+        assert sentence, key
+        assert sentence == sentence.strip(), key
+        assert "  " not in sentence, key
+
+
+def test_chinese_is_chinese():
+    """What has no Chinese character is a formula or a word that both languages use."""
+    english = catalogue("en")
+    for key, sentence in catalogue("zh").items():
+        assert HAN.search(sentence) or (sentence == english[key] and len(sentence) < 8), key
+    assert not any(HAN.search(sentence) for sentence in english.values())
+
+
+def test_every_sentence_that_is_asked_for_exists():
+    assert len(asked()) > 50
+    assert {key for key in asked() if not meant(key)} == set()
+
+
+def test_every_sentence_is_asked_for():
+    used = set().union(*map(meant, asked()))
+    assert catalogue("en").keys() - used == set()
+
+
+def test_sentences_are_filled_in_with_what_they_ask_for():
+    """Wherever `text("some.key", …)` stands with a whole key."""
+    calls = [
+        node
+        for node in nodes()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "text"
+    ]
+    whole = [call for call in calls if template(call.args[0]) in catalogue("en")]
+    assert len(whole) > 30
+    for call in whole:
+        key = template(call.args[0])
+        given = {keyword.arg for keyword in call.keywords}
+        assert given == fields(catalogue("en")[key]), key

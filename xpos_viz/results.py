@@ -1,0 +1,302 @@
+"""What an experiment gives: arrays with labels, and checks of what must hold.
+
+:func:`run` turns an experiment into a :class:`Result`. What one encoding gives is computed
+once (:func:`measure`, :func:`shift_error`), whatever the other does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xpos_viz.attention import Mask, attention_logits, attention_weights, visible_keys
+from xpos_viz.curves import decay_table
+from xpos_viz.encoding import Encoding
+from xpos_viz.experiment import Experiment, Stage, View
+from xpos_viz.inputs import Inputs
+from xpos_viz.kernel import apply_encoding, attention_scores
+from xpos_viz.pooling import block_mean, block_size, robust_limit
+
+Array = NDArray[np.float64]
+
+SHIFT = 1000
+"""Tokens by which the self-check moves every position."""
+
+NEVER = 1e9
+"""A scale base, tokens, at which XPos has all but become RoPE."""
+
+_CURVE_LAGS = 2048  # the last lag of the decay curves
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What one encoding gives on some inputs.
+
+    Parameters
+    ----------
+    values
+        (blocks, blocks), the stage's values, rows are queries; NaN where nothing is seen.
+    far_magnitude
+        Mean |score| over seen cells at least half the window back.
+    far_share
+        Mean share of a query's attention on keys more than a quarter of the window back,
+        over the queries that have such keys.
+    first_share
+        Mean share of a query's attention on token 0, over the later queries.
+    """
+
+    values: Array
+    far_magnitude: float
+    far_share: float
+    first_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Arrays of an experiment with what is needed to label them.
+
+    Parameters
+    ----------
+    experiment
+        What was run.
+    measurements
+        One per encoding, in order.
+    difference
+        Last minus first map, (blocks, blocks); zero everywhere for one encoding.
+    seen
+        (blocks, blocks), bool: which cells are not masked.
+    limit, difference_limit
+        Colour limits: the 99.5 % quantile of the seen magnitudes of all maps, and of the
+        difference.
+    block
+        Tokens per cell side.
+    positions
+        The token at the centre of each row and column, counted from 0; equally spaced, as
+        if the last block were full.
+    labels
+        One label per row and column where a cell is one token and there is text.
+    """
+
+    experiment: Experiment
+    measurements: tuple[Measurement, ...]
+    difference: Array
+    seen: NDArray[np.bool_]
+    limit: float
+    difference_limit: float
+    block: int
+    positions: Array
+    labels: tuple[str, ...]
+
+    @property
+    def lags(self) -> Array:
+        """Lag Δ = m − n of each cell's centre, tokens, (blocks, blocks)."""
+        return self.positions[:, None] - self.positions[None, :]
+
+    def table(self) -> pd.DataFrame:
+        """Return the seen cells as rows: query, key, lag (tokens) and one value per map."""
+        rows, columns = np.nonzero(self.seen)
+        data: dict[str, NDArray[Any]] = {
+            "query": self.positions[rows],
+            "key": self.positions[columns],
+            "lag": self.lags[rows, columns],
+        }
+        for encoding, measurement in zip(self.experiment.encodings, self.measurements, strict=True):
+            data[repr(encoding)] = measurement.values[rows, columns]
+        data["difference"] = self.difference[rows, columns]
+        return pd.DataFrame(data)
+
+
+def run(experiment: Experiment) -> Result:
+    """Compute an experiment.
+
+    Parameters
+    ----------
+    experiment
+        What to compute.
+
+    Returns
+    -------
+    Result
+        Read-only arrays, labels and limits.
+
+    Examples
+    --------
+    >>> from xpos_viz import Experiment, rope, run, xpos
+    >>> from xpos_viz.inputs import Expectation
+    >>> result = run(Experiment((rope(64), xpos(64)), Expectation(8)))
+    >>> result.measurements[1].values[7, :2].round(2)
+    array([46.31, 46.93])
+    """
+    inputs, view, window = experiment.inputs, experiment.view, experiment.window
+    measurements = tuple(measure(inputs, encoding, view) for encoding in experiment.encodings)
+    with np.errstate(invalid="ignore"):  # inf − inf has no difference and is shown as such
+        difference = measurements[-1].values - measurements[0].values
+    block = block_size(len(window), view.cells)
+    edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
+    last = np.minimum(edges + block, window.stop) - 1
+    positions: Array = edges + np.float64(block - 1) / 2
+    labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
+    return Result(
+        experiment=experiment,
+        measurements=measurements,
+        difference=_frozen(difference),
+        seen=_frozen(_seen(edges, last, view.mask)),
+        limit=robust_limit(*(measurement.values for measurement in measurements)),
+        difference_limit=robust_limit(difference),
+        block=block,
+        positions=_frozen(positions),
+        labels=labels[window.start : window.stop],
+    )
+
+
+@lru_cache(maxsize=64)
+def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
+    """Compute what one encoding gives; the same arguments are computed once."""
+    stop = inputs.tokens if view.stop is None else view.stop
+    shown, tokens = slice(view.start, stop), stop - view.start
+    m, n = torch.arange(view.start, stop).double(), torch.arange(inputs.tokens).double()
+    scores = _scores(inputs, encoding, shown)
+    seen = visible_keys(view.mask, m, n)
+    logits = attention_logits(scores, encoding, mask=seen, query_positions=m)
+    weights = attention_weights(logits)
+    stages: dict[Stage, Tensor] = {
+        "scores": scores,
+        "scaled": scores * encoding.head_dim**-0.5,
+        "masked": logits,
+        "weights": weights,
+    }
+    block = block_size(tokens, view.cells)
+    lags = m[:, None] - n
+    far = scores[seen & (2 * lags >= tokens)]
+    further = weights.masked_fill(lags <= tokens // 4, 0.0)[m > tokens // 4]
+    return Measurement(
+        values=_frozen(block_mean(stages[view.stage][:, shown], seen[:, shown], block).numpy()),
+        far_magnitude=float(far.abs().mean()),
+        far_share=float(further.sum(-1).mean()),
+        first_share=float(weights[m > 0, 0].mean()),
+    )
+
+
+def curves(experiment: Experiment) -> pd.DataFrame:
+    """Return the expectation curve g of each encoding at lags 0 … 2048 (:func:`decay_table`)."""
+    return pd.concat(
+        [_curve(encoding) for encoding in dict.fromkeys(experiment.encodings)], ignore_index=True
+    )
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """Three things that must hold, measured on the data that is shown.
+
+    Parameters
+    ----------
+    shift
+        Largest change of a causal score when every position moves by :data:`SHIFT`.
+    norm
+        Largest relative change of a query's or key's norm under the encodings without
+        decay; NaN if there is none.
+    rope
+        Largest difference of a causal score from RoPE's once the scale base is
+        :data:`NEVER`; NaN if no encoding has one.
+    """
+
+    shift: float
+    norm: float
+    rope: float
+
+
+def self_check(experiment: Experiment) -> SelfCheck:
+    """Measure the invariants on the queries and keys of an experiment.
+
+    The shift is measured in factor form about one fixed origin, where a wrong scale or
+    sign would show; NaN or inf there means that the factor form itself left float64.
+    """
+    inputs, window = experiment.inputs, experiment.window
+    span = (window.start, window.stop)
+    pure = [e for e in experiment.encodings if not e.log_decay.any()]
+    scaled = [e for e in experiment.encodings if "scale_base" in dict(e.parameters)]
+    return SelfCheck(
+        shift=_worst(shift_error(inputs, encoding, *span) for encoding in experiment.encodings),
+        norm=_worst(norm_error(inputs, encoding) for encoding in pure),
+        rope=_worst(rope_error(inputs, encoding, *span) for encoding in scaled),
+    )
+
+
+def _worst(errors: Iterable[float]) -> float:
+    """The largest error; NaN if one is, or if there is none."""
+    return float(np.max(list(errors) or [np.nan]))
+
+
+@lru_cache(maxsize=256)
+def shift_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> float:
+    """Return the largest change of a causal score when every position moves by SHIFT."""
+    vectors = inputs.load(encoding.head_dim)
+    moved = torch.arange(start, stop) + SHIFT
+    q, k = apply_encoding(
+        vectors.q[start:stop],
+        vectors.k[start:stop],
+        encoding,
+        query_positions=moved,
+        key_positions=moved,
+        layout=vectors.layout,
+        origin=float(start),
+    )
+    scores = _scores(inputs, encoding, slice(start, stop))[:, start:stop]
+    return float((q @ k.mT - scores).tril().abs().max())
+
+
+@lru_cache(maxsize=256)
+def norm_error(inputs: Inputs, encoding: Encoding) -> float:
+    """Return the largest relative change of a norm when vectors are encoded."""
+    vectors = inputs.load(encoding.head_dim)
+    before = (vectors.q, vectors.k)
+    after = apply_encoding(*before, encoding, layout=vectors.layout)
+    old, new = (torch.cat(vectors).square().sum(-1).sqrt() for vectors in (before, after))
+    return float((new / old - 1).abs().max())
+
+
+@lru_cache(maxsize=256)
+def rope_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> float:
+    """Return the largest difference of a causal score from RoPE's at scale base NEVER."""
+    head_dim, shown = encoding.head_dim, slice(start, stop)
+    limit = _scores(inputs, encoding.replace(scale_base=NEVER), shown)
+    rope = _scores(
+        inputs, Encoding("rope", (("head_dim", head_dim), ("base", encoding["base"]))), shown
+    )
+    return float((limit - rope)[:, shown].tril().abs().max())
+
+
+@lru_cache(maxsize=64)
+def _curve(encoding: Encoding) -> pd.DataFrame:
+    """The rows of one encoding; the same encoding is computed once."""
+    return decay_table([encoding], range(_CURVE_LAGS + 1))
+
+
+def _scores(inputs: Inputs, encoding: Encoding, shown: slice) -> Tensor:
+    """Scores of the shown queries with all keys, float64."""
+    vectors = inputs.load(encoding.head_dim)
+    return attention_scores(
+        vectors.q[shown],
+        vectors.k,
+        encoding,
+        query_positions=range(shown.start, shown.stop),
+        layout=vectors.layout,
+    )
+
+
+def _seen(edges: NDArray[np.int64], last: NDArray[np.int64], mask: Mask) -> NDArray[np.bool_]:
+    """Which blocks have a visible cell: the last query of one sees its first key."""
+    first, final = (torch.as_tensor(e, dtype=torch.float64) for e in (edges, last))
+    return visible_keys(mask, final, first).numpy()
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, read-only."""
+    array.flags.writeable = False
+    return array
