@@ -9,7 +9,7 @@ import numpy as np
 from xpos_viz import Experiment, rope, run, xpos
 from xpos_viz.experiment import View
 from xpos_viz.figures.compare import score_maps
-from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
+from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel, Scale
 from xpos_viz.inputs import Inputs, Sample
 from xpos_viz.texts import texts
 
@@ -39,7 +39,14 @@ def maps(
     return result, score_maps(result, texts(language))
 
 
-def one_panel(values, *, labels=(), limit=1.0, scale="diverging", **axis) -> Heatmaps:
+def state(stage, mask, language="en"):
+    """The line of a title that says stage and mask."""
+    text = texts(language)
+    parts = {"stage": text(f"figure.stage.{stage}"), "mask": text(f"figure.mask.{mask}")}
+    return text("figure.state", **parts)
+
+
+def one_panel(values, *, labels=(), limit=1.0, scale: Scale = "diverging", **axis) -> Heatmaps:
     """A description of a single map, for values that no experiment gives."""
     values = np.asarray(values, dtype=np.float64)
     positions = np.arange(len(values), dtype=np.float64)

@@ -110,6 +110,16 @@ def test_curves_end_as_they_should():
     assert lag_response(steep, [0]).tolist() == [[1, 1, 1, 1]]
 
 
+def test_a_response_beyond_float64_is_infinite_and_not_nan():
+    """Pair 0 grows by 3.5 per token: 600 tokens behind it is past the largest number."""
+    response = lag_response(xpos(4, scale_base=1.0), [-600])[0, 0]
+    assert response.abs() == torch.inf
+    assert torch.view_as_real(response).sign().tolist() == [
+        np.sign(np.cos(600)),
+        -np.sign(np.sin(600)),
+    ]
+
+
 @pytest.mark.parametrize("count", [1, 70_000])
 def test_a_long_curve_is_the_same_as_its_parts(count):
     curve = decay_curve(xpos(8), range(count))

@@ -203,8 +203,8 @@ def test_lengths_that_are_none(kind, length):
         ((9, -1), "seed must be an integer ≥ 0, got -1; use 0 or more."),
         ((9, 0.5), "seed must be an integer ≥ 0, got 0.5; use 0 or more."),
         (
-            (9, 2**63),
-            "seed must be below 2^63, got 9223372036854775808; use 0, for instance.",
+            (9, 2**31 + 1),
+            "seed must be at most 2147483648, got 2147483649; use 0.",
         ),
         ((9, 0, "equal"), "unknown keys 'equal'; use one of: same, independent."),
     ],

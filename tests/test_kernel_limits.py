@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import pytest
 import torch
 from hypothesis import given
@@ -129,6 +130,33 @@ def test_rows_of_zeros_give_zeros(dtype):
         scores = attention_scores(q, k, encoding)
         assert not scores[10].any()
         assert not scores[:, 90].any()
+
+
+def exact_score(q, k, lag, encoding):
+    """s and Σ |q_i||k_i| ζ_i^(Δ/B) to 60 digits, the float64 rates taken as they are."""
+    score, size = mpmath.mpf(0), mpmath.mpf(0)
+    with mpmath.workdps(60):
+        for a, b, rate in zip(*(reference.pairs(x, "interleaved") for x in (q, k)),
+                              encoding.rates.tolist(), strict=True):  # fmt: skip
+            term = mpmath.mpc(a) * mpmath.mpc(b).conjugate() * mpmath.exp(mpmath.mpc(rate) * lag)
+            score, size = score + term.real, size + abs(term)
+    return score, size
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9], ids="{:g}".format)
+@pytest.mark.parametrize("encoding", [rope(16), xpos(16), xpos(16, scale_base=1e6)], ids=repr)
+def test_float64_scores_keep_the_promise_at_any_distance(encoding, far):
+    """At whole positions λ·Δ can be had to more than float64's digits, and 10^9 rad needs it."""
+    q, k = cases.normal(2, 12, 16)
+    spread = torch.rand(2, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    m, n = (spread * far).round().tolist()
+    scores = attention_scores(q, k, encoding, **cases.at(m, n))
+    limits = torch.finfo(torch.float64)
+    for row, column in (torch.tensor(m)[:, None] >= torch.tensor(n)).nonzero().tolist():
+        lag = mpmath.mpf(m[row]) - mpmath.mpf(n[column])
+        true, size = exact_score(q[row], k[column], lag, encoding)
+        allowed = SCORE_ERROR * limits.eps * size + limits.tiny
+        assert abs(scores[row, column].item() - true) <= allowed
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e12, 1e18], ids="{:g}".format)

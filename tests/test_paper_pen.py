@@ -28,7 +28,7 @@ from tests import drawn
 from xpos_viz import Experiment, nope, rope, xpos
 from xpos_viz.figures import fonts
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.description import Bar, Curve, Curves, Panel
+from xpos_viz.figures.description import Curve, Curves, Panel
 from xpos_viz.figures.paper import DPI, INK, PAGE
 from xpos_viz.figures.paper_pen import KINDS, VECTOR_CELLS, draw, save
 from xpos_viz.figures.theme import CLIPPED, DASHES, LINES, SCALES
@@ -61,7 +61,7 @@ def decay(language="en", **options):
 
 def checkered(size):
     """A map whose neighbours are as different as can be."""
-    return drawn.one_panel(1.0 - 2.0 * (np.indices((size, size)).sum(0) % 2))
+    return drawn.one_panel(2.0 - 4.0 * (np.indices((size, size)).sum(0) % 2))
 
 
 def svg_texts(content):
@@ -84,9 +84,8 @@ def png(content):
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB")) / 255
 
 
-def at_cells(pixels, description, index=0):
+def at_cells(pixels, axes, description):
     """The colours in the middle of all cells of a panel."""
-    axes = draw(description).axes[index]
     positions = description.axis.positions
     places = np.stack(np.meshgrid(positions, positions), -1).reshape(-1, 2)
     x, y = (axes.transData.transform(places) / DPI).T
@@ -97,16 +96,15 @@ def at_cells(pixels, description, index=0):
 
 def expected(values, limit, scale):
     """The colours of values by the theme, written out."""
+    values = np.asarray(values)
     stops = np.array([to_rgb(code) for code in SCALES[scale]])
     low = -limit if scale == "diverging" else 0.0
-    under, over = (np.array(to_rgb(code)) for code in CLIPPED[scale])
-    colours = np.empty((*np.shape(values), 3))
-    for place, value in np.ndenumerate(values):
-        share = (np.clip(value, low, limit) - low) / (limit - low) * (len(stops) - 1)
-        inside = [np.interp(share, range(len(stops)), stops[:, part]) for part in range(3)]
-        colours[place] = over if value > limit else under if value < low else inside
-        if np.isnan(value):
-            colours[place] = to_rgb(INK.masked)
+    places = np.linspace(low, limit, len(stops))
+    colours = np.stack([np.interp(values, places, stops[:, part]) for part in range(3)], -1)
+    under, over = CLIPPED[scale]
+    colours[values < low] = to_rgb(under)
+    colours[values > limit] = to_rgb(over)
+    colours[np.isnan(values)] = to_rgb(INK.masked)
     return colours
 
 
@@ -249,26 +247,26 @@ def test_text_of_curves_is_text(logarithmic):
 
 
 def test_svg_names_a_last_resort_for_its_type():
-    for text in ElementTree.fromstring(save(decay("zh"), "svg")).iter(f"{SVG}text"):
+    content = save(drawn.maps(language="zh")[1], "svg")
+    for text in ElementTree.fromstring(content).iter(f"{SVG}text"):
         families = re.search("font-family: ([^;]*)", text.attrib["style"])
         assert families
-        assert families.group(1).endswith(", sans-serif") or "700" in text.attrib["style"]
+        assert families.group(1).endswith("', sans-serif")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_pdf_embeds_its_fonts_as_fonts(language):
-    _, maps = drawn.maps(Sample("chinese", 8, 3), language=language)
-    names, kinds = set(), set()
-    with pypdfium2.PdfDocument(save(maps, "pdf")) as document:
+    content = save(drawn.maps(Sample("chinese", 8, 3), language=language)[1], "pdf")
+    names = set()
+    with pypdfium2.PdfDocument(content) as document:
         for piece in document[0].get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT]):
             font = pdfium.FPDFTextObj_GetFont(piece.raw)
             assert pdfium.FPDFFont_GetIsEmbedded(font) == 1
             name = (pdfium.c_char * 100)()
             pdfium.FPDFFont_GetBaseFontName(font, name, 100)
             names.add(name.value.decode().split("+")[-1])
-    content = save(maps, "pdf")
-    kinds = set(re.findall(rb"/Subtype /(Type3|CIDFontType\d)", content))
     assert names == {"DejaVuSans", "DejaVuSans-Bold", "XPosVizHanSans-Regular"}
+    kinds = set(re.findall(rb"/Subtype /(Type3|CIDFontType\d)", content))
     assert kinds == {b"CIDFontType2"}
 
 
@@ -365,15 +363,15 @@ def test_greek_and_mathematics_are_drawn(kind):
 
 @pytest.mark.parametrize("scale", ["diverging", "sequential"])
 @pytest.mark.parametrize("size", [3, 66])
-@pytest.mark.parametrize("limit", [1.0, 1e-300, 1e300])
-def test_cells_have_the_colours_of_the_theme(limit, size, scale):
+def test_cells_have_the_colours_of_the_theme(size, scale):
     """In zero's white, at the limits, clipped, infinite, masked; as rectangles and as bitmap."""
-    values = np.resize(CELLS, (size, size)) if size > 3 else np.array(CELLS)
+    values = np.resize(CELLS, (size, size))
     values = abs(values) if scale == "sequential" else values
-    maps = drawn.one_panel(values * limit, limit=limit, scale=scale)
+    maps = drawn.one_panel(2.5 * values, limit=2.5, scale=scale)
     colours = expected(values, 1.0, scale)
+    panel = draw(maps).axes[0]
     for pixels in (png(save(maps, "png")), page(save(maps, "pdf"))):
-        assert np.abs(at_cells(pixels, maps) - colours).max() < SHADE
+        assert np.abs(at_cells(pixels, panel, maps) - colours).max() < SHADE
     assert to_hex(colours[0, 0]) == "#ffffff"
     assert to_hex(colours[1, 1]) == INK.masked
 
@@ -381,13 +379,14 @@ def test_cells_have_the_colours_of_the_theme(limit, size, scale):
 @pytest.mark.parametrize("inputs", [Sample("pronoun", 8, 2), Sample("chinese", 8, 3)], ids=repr)
 def test_cells_of_a_run_are_drawn(inputs):
     result, maps = drawn.maps(inputs)
+    panels = draw(maps).axes
     files = (png(save(maps, "png")), page(save(maps, "pdf")))
-    for index, panel in enumerate(maps.panels):
+    for panel, axes in zip(maps.panels, panels, strict=False):
         colours = expected(panel.values, maps.bars[panel.bar].limit, "diverging")
         masked = np.abs(colours - to_rgb(INK.masked)).max(-1) < SHADE
         assert np.array_equal(masked, ~result.seen)
         for pixels in files:
-            assert np.abs(at_cells(pixels, maps, index) - colours).max() < 2 * SHADE
+            assert np.abs(at_cells(pixels, axes, maps) - colours).max() < 2 * SHADE
 
 
 @pytest.mark.parametrize("size", [1, 7, VECTOR_CELLS])
@@ -417,15 +416,16 @@ def test_large_maps_are_bitmaps_enlarged_by_a_whole_factor(size):
 
 @pytest.mark.parametrize("dpi", [50, 72, 110, 301])
 def test_no_seams_show_between_rectangles(dpi):
-    """Where a renderer softens the edge of dark red and dark blue, nothing is lighter than both."""
+    """Where a renderer softens an edge it mixes the two cells, and not the ground between."""
     maps = checkered(33)
     box = draw(maps).axes[0].get_position()
     pixels = page(save(maps, "pdf"), dpi)
     rows, columns, _ = pixels.shape
     top, bottom = int((1 - box.y1) * rows) + 3, int((1 - box.y0) * rows) - 3
     inside = pixels[top:bottom, int(box.x0 * columns) + 3 : int(box.x1 * columns) - 3]
-    ends = np.array([to_rgb(SCALES["diverging"][0]), to_rgb(SCALES["diverging"][-1])])
-    assert (inside <= ends.max(0) + SHADE).all()
+    first, last = (np.array(to_rgb(code)) for code in CLIPPED["diverging"])
+    part = np.clip((inside - first) @ (last - first) / np.sum((last - first) ** 2), 0, 1)
+    assert np.abs(inside - first - part[..., None] * (last - first)).max() < SHADE
 
 
 @pytest.mark.parametrize("size", [20, 100])
@@ -435,7 +435,7 @@ def test_edges_of_cells_are_sharp(size):
     box = draw(maps).axes[0].bbox
     pixels = png(save(maps, "png"))[::-1]
     inside = pixels[int(box.y0) + 3 : int(box.y1) - 3, int(box.x0) + 3 : int(box.x1) - 3]
-    ends = [to_rgb(SCALES["diverging"][place]) for place in (0, -1)]
+    ends = [to_rgb(code) for code in CLIPPED["diverging"]]
     far = np.min([np.abs(inside - end).max(-1) for end in ends], axis=0)
     assert (far < SHADE).all()
 
@@ -502,14 +502,9 @@ def test_a_bar_is_written_in_round_numbers(limit, scale, words):
 @pytest.mark.parametrize("limit", [5e-324, 1e-310, 1e12, 1.7e308])
 def test_a_limit_may_have_any_size(limit):
     maps = drawn.one_panel(np.array([[0.0, limit], [-limit, np.nan]]), limit=limit)
-    assert (
-        np.abs(
-            at_cells(png(save(maps, "png")), maps)
-            - expected([[0, 1], [-1, np.nan]], 1.0, "diverging")
-        ).max()
-        < SHADE
-    )
-    assert draw(replace(maps, bars=(Bar("value", limit, "sequential"),)))
+    colours = expected([[0.0, 1.0], [-1.0, np.nan]], 1.0, "diverging")
+    pixels = png(save(maps, "png"))
+    assert np.abs(at_cells(pixels, draw(maps).axes[0], maps) - colours).max() < SHADE
 
 
 # Curves
@@ -546,7 +541,8 @@ def test_curves_are_drawn_as_they_are_described(logarithmic):
     ids=str,
 )
 def test_values_of_any_size_do_not_break_the_axes(y):
-    for description in (line(y), line(y, x=np.arange(1.0, len(y) + 1), logarithmic=True)):
+    whole = np.arange(1.0, len(y) + 1)
+    for description in (line(y), line(y, x=whole, logarithmic=True)):
         assert save(description, "svg")
         assert np.isfinite(draw(description).axes[0].get_ylim()).all()
 

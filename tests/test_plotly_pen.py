@@ -202,7 +202,7 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
     spec, text = drawn.spec(draw(maps)), texts(language)
     lines = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
-    state = f"{text(f'figure.stage.{stage}')}, {text(f'figure.mask.{mask}')}"
+    state = drawn.state(stage, mask, language)
     assert [line.split("<br>") for line in lines] == [
         ["RoPE", "base 100,000", state],
         ["XPos", "base 100,000, γ 0.4, B 24", state],
@@ -272,17 +272,14 @@ def test_the_read_out_names_query_key_lag_and_value(labelled):
             trophy, the = result.labels[1], result.labels[0]
             assert cells[1, 0] == f"query 1 {trophy} · key 0 {the} · lag 1"
         else:
-            assert "query %{y} · key %{x} · lag %{customdata}" in template
+            assert "query %{y:~g} · key %{x:~g} · lag %{customdata}" in template
             assert np.array_equal(cells, result.lags)
 
 
-def test_lags_of_blocks_may_be_halves():
-    result, maps = drawn.maps(Random(10), TRIPLE, cells=3)
-    assert result.lags[2, 0] == 7
-    for trace in drawn.spec(draw(maps))["data"]:
-        assert np.array_equal(drawn.array(trace["customdata"]), result.lags)
+def test_lags_of_blocks_are_whole():
+    """Also where the last block is not full."""
     result, maps = drawn.maps(Random(11), TRIPLE, cells=3)
-    assert result.lags[2, 0] == 7.5
+    assert result.lags[2, 0] == 8
     for trace in drawn.spec(draw(maps))["data"]:
         assert np.array_equal(drawn.array(trace["customdata"]), result.lags)
 

@@ -13,9 +13,11 @@ from xpos_viz import Experiment, rope, xpos
 from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of
+from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui import state as module
 from xpos_viz.ui.state import (
+    APART,
     AXES,
     MAX_HEAD_DIM,
     MAX_LENGTH,
@@ -37,7 +39,18 @@ from xpos_viz.ui.state import (
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
 START = State(opening())
 FREE = (
-    *("source", "lang", "axis", "head_dim", "base", "base.1", "base.2", "gamma", "scale_base"),
+    *(
+        "source",
+        "lang",
+        "axis",
+        "apart",
+        "head_dim",
+        "base",
+        "base.1",
+        "base.2",
+        "gamma",
+        "scale_base",
+    ),
     *("stage", "mask", "start", "stop"),
 )
 PLAIN = re.compile(r"[a-zA-Z0-9_.,+-]{1,40}")
@@ -50,7 +63,7 @@ samples = st.sampled_from(SAMPLES).flatmap(
 lengths = st.integers(1, MAX_LENGTH)
 made = st.one_of(
     st.builds(Expectation, lengths),
-    st.builds(Random, lengths, st.integers(0, 2**63 - 1), st.sampled_from(["same", "independent"])),
+    st.builds(Random, lengths, st.integers(0, MAX_SEED), st.sampled_from(["same", "independent"])),
 )
 
 
@@ -74,10 +87,12 @@ def states(draw):
     view = View(
         draw(st.sampled_from(STAGES)), draw(st.sampled_from(["causal", "none"])), start, stop
     )
+    differ = encodings[0]["base"] != encodings[1]["base"]
     return State(
         Experiment(encodings, inputs, view),
         draw(st.sampled_from([None, *LANGUAGES])),
         draw(st.sampled_from(AXES)),
+        "yes" if differ else draw(st.sampled_from(APART)),
     )
 
 
@@ -208,21 +223,21 @@ def refused_of(address):
         ("start", "-1", "0"),
         ("start", "1002", "0"),
         ("start", "1e2", "0"),
-        ("stop", "0", ""),
-        ("stop", "1003", ""),
-        ("stop", "99999999999999999999", ""),
+        ("stop", "0", "–"),
+        ("stop", "1003", "–"),
+        ("stop", "99999999999999999999", "–"),
         ("stage", "softmax", "scores"),
         ("stage", "Scores", "scores"),
         ("mask", "True", "causal"),
         ("source", "net", "sample"),
         ("name", "moby", "tidebook"),
         ("axis", "ln", "linear"),
-        ("lang", "fr", ""),
+        ("lang", "fr", "–"),
         ("length", "10", ""),
         ("seed", "1", ""),
         ("keys", "same", ""),
-        ("cells", "10", "256"),
-        ("encodings", "nope", "rope,xpos"),
+        ("cells", "10", ""),
+        ("encodings", "nope", ""),
         ("base.0", "500", ""),
         ("base.3", "500", ""),
         ("gamma.1", "0.5", ""),

@@ -64,9 +64,8 @@ def meant(key):
 def test_a_sentence_is_looked_up_and_filled_in():
     text = texts("en")
     assert text("ui.reset") == "Reset"
-    assert text("ui.unknown", key="x") == (
-        "The address has a setting x that does not exist here; it is ignored."
-    )
+    assert text("ui.reset_help").startswith("Back to")
+    assert text("figure.difference", value="weights") == "difference of weights"
 
 
 def test_languages_have_a_catalogue_each():
@@ -96,7 +95,9 @@ def test_chinese_is_chinese():
     """What has no Chinese character is a formula or a word that both languages use."""
     english = catalogue("en")
     for key, sentence in catalogue("zh").items():
-        assert HAN.search(sentence) or (sentence == english[key] and len(sentence) < 8), key
+        words = re.sub(r"\{\w+\}", "", sentence)
+        common = words == "\uff0c" or (sentence == english[key] and len(words) < 8)
+        assert HAN.search(sentence) or common, key
     assert not any(HAN.search(sentence) for sentence in english.values())
 
 
@@ -121,5 +122,7 @@ def test_sentences_are_filled_in_with_what_they_ask_for():
     assert len(whole) > 30
     for call in whole:
         key = template(call.args[0])
+        assert key
         given = {keyword.arg for keyword in call.keywords}
-        assert given == fields(catalogue("en")[key]), key
+        wanted = fields(catalogue("en")[key])
+        assert given - {None} <= wanted if None in given else given == wanted, key  # None is **

@@ -6,7 +6,7 @@ Here :math:`q_i, k_i` are the pairs of a query and a key read as complex numbers
 :math:`\lambda_i` the rates of an encoding (Sun et al. 2022, eq. 9 and 10, with signs as
 in the authors' code). The *factor form* turns q by :math:`e^{\lambda m}` and k by
 :math:`e^{-\bar\lambda n}` and takes one matrix product; the *lag form* weighs each pair by
-:math:`e^{\lambda\Delta}`. Both call :func:`_powers`, the only exponential of the package.
+:math:`e^{\lambda\Delta}`. Both call :func:`_powers`, the only place where a rate is raised.
 
 A score depends on the lag alone, so nothing in it has to overflow. A matrix is cut into
 tiles until each is one of four: so short that its growth fits the dtype; causal, where an
@@ -41,8 +41,8 @@ KeyPairs = Complex[Tensor, "... key_tokens pairs"]
 SCORE_ERROR = 8.0
 """C in |error| ≤ C·eps·Σ_i |q_i||k_i| (ζ_i^(Δ/B) + tiny) + tiny, for every score with Δ ≥ 0.
 
-eps and tiny are the dtype's (`torch.finfo`). C covers the rounding of the two factors, of
-two complex products and of the sum.
+eps and tiny are the dtype's (`torch.finfo`), λ the float64 numbers `encoding.rates`. C covers
+the rounding of the two factors, of two complex products and of the sum; angles are exact.
 """
 
 _GROWTH = 2 / 3  # share of a dtype's exponent range that growth inside one product may take
@@ -238,10 +238,26 @@ def _powers(
     peak: Float[Tensor, "*#shape one"] | None = None,
 ) -> Complex[Tensor, "*shape pairs"]:
     """exp(λ_i x), complex128; with `peak`, exp(λ_i x − peak) where that does not exceed 1."""
-    exponents = rates.real * offsets
+    decay, lost_decay = _exact_product(rates.real, offsets)
+    angle, lost_angle = _exact_product(rates.imag, offsets)
     if peak is not None:
-        exponents = (exponents - peak).clamp(max=0.0)
-    return torch.polar(exponents.exp(), rates.imag * offsets)
+        decay = (decay - peak).clamp(max=0.0)
+    return torch.polar(decay.exp(), angle) * torch.polar(1 + lost_decay, lost_angle)
+
+
+def _exact_product(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> tuple[Tensor, Tensor]:
+    """a·b, rounded, and what the rounding lost (Dekker 1971): far away an angle needs both."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    lost = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    return product, lost.nan_to_num(0.0, 0.0, 0.0)  # nothing is known to be lost near overflow
+
+
+def _halves(x: Float[Tensor, "..."]) -> tuple[Tensor, Tensor]:
+    """Return x as a sum of two numbers of 26 bits, whose products are exact."""
+    shifted = x * (2.0**27 + 1)
+    high = shifted - (shifted - x)
+    return high, x - high
 
 
 def _turn(pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]) -> Pairs:

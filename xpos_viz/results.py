@@ -159,7 +159,7 @@ def run(experiment: Experiment) -> Result:
 def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
     """Compute what one encoding gives; the same arguments are computed once."""
     stop = inputs.tokens if view.stop is None else view.stop
-    shown, tokens = slice(view.start, stop), stop - view.start
+    shown, tokens = range(view.start, stop), stop - view.start
     m, n = torch.arange(view.start, stop).double(), torch.arange(inputs.tokens).double()
     scores = _scores(inputs, encoding, shown)
     seen = visible_keys(view.mask, m, n)
@@ -172,11 +172,12 @@ def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
         "weights": weights,
     }
     block = block_size(tokens, view.cells)
+    shown_values, shown_seen = (x[:, view.start : stop] for x in (stages[view.stage], seen))
     lags = m[:, None] - n
     far = scores[seen & (2 * lags >= tokens)]
     further = weights.masked_fill(lags <= tokens // 4, 0.0)[m > tokens // 4]
     return Measurement(
-        values=_frozen(block_mean(stages[view.stage][:, shown], seen[:, shown], block).numpy()),
+        values=_frozen(block_mean(shown_values, shown_seen, block).numpy()),
         far_magnitude=float(far.abs().mean()),
         far_share=float(further.sum(-1).mean()),
         first_share=float(weights[m > 0, 0].mean()),
@@ -220,7 +221,11 @@ def self_check(experiment: Experiment) -> SelfCheck:
     inputs, window = experiment.inputs, experiment.window
     span = (window.start, window.stop)
     pure = [e for e in experiment.encodings if not e.log_decay.any()]
-    scaled = [e for e in experiment.encodings if "scale_base" in dict(e.parameters)]
+    scaled = {
+        encoding.replace(scale_base=NEVER)
+        for encoding in experiment.encodings
+        if "scale_base" in dict(encoding.parameters)
+    }
     return SelfCheck(
         shift=_worst(shift_error(inputs, encoding, *span) for encoding in experiment.encodings),
         norm=_worst(norm_error(inputs, encoding) for encoding in pure),
@@ -247,7 +252,7 @@ def shift_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> fl
         layout=vectors.layout,
         origin=float(start),
     )
-    scores = _scores(inputs, encoding, slice(start, stop))[:, start:stop]
+    scores = _scores(inputs, encoding, range(start, stop))[:, start:stop]
     return float((q @ k.mT - scores).tril().abs().max())
 
 
@@ -263,13 +268,13 @@ def norm_error(inputs: Inputs, encoding: Encoding) -> float:
 
 @lru_cache(maxsize=256)
 def rope_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> float:
-    """Return the largest difference of a causal score from RoPE's at scale base NEVER."""
-    head_dim, shown = encoding.head_dim, slice(start, stop)
-    limit = _scores(inputs, encoding.replace(scale_base=NEVER), shown)
+    """Return the largest difference of a causal score from RoPE's of the same base."""
+    head_dim, shown = encoding.head_dim, range(start, stop)
+    limit = _scores(inputs, encoding, shown)
     rope = _scores(
         inputs, Encoding("rope", (("head_dim", head_dim), ("base", encoding["base"]))), shown
     )
-    return float((limit - rope)[:, shown].tril().abs().max())
+    return float((limit - rope)[:, start:stop].tril().abs().max())
 
 
 @lru_cache(maxsize=64)
@@ -278,14 +283,15 @@ def _curve(encoding: Encoding) -> pd.DataFrame:
     return decay_table([encoding], range(_CURVE_LAGS + 1))
 
 
-def _scores(inputs: Inputs, encoding: Encoding, shown: slice) -> Tensor:
-    """Scores of the shown queries with all keys, float64."""
+@lru_cache(maxsize=6)
+def _scores(inputs: Inputs, encoding: Encoding, shown: range) -> Tensor:
+    """Scores of the shown queries with all keys, float64; few are kept, for they are large."""
     vectors = inputs.load(encoding.head_dim)
     return attention_scores(
-        vectors.q[shown],
+        vectors.q[shown.start : shown.stop],
         vectors.k,
         encoding,
-        query_positions=range(shown.start, shown.stop),
+        query_positions=shown,
         layout=vectors.layout,
     )
 

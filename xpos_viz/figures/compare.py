@@ -3,48 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from xpos_viz.encoding import PARAMETERS, Encoding
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.words import label, number, rounded, settings
 from xpos_viz.results import Result
 from xpos_viz.texts import Text
-
-
-def number(value: float) -> str:
-    """Write a number for a reader: 100,000 and 0.4 and 2.5e+12.
-
-    Examples
-    --------
-    >>> number(1e5), number(0.4), number(2.5e12)
-    ('100,000', '0.4', '2.5e+12')
-    """
-    if value != 0 and not 1e-3 <= abs(value) < 1e9:
-        return f"{value:.4g}"
-    return f"{round(value, 4):,}".removesuffix(".0")
-
-
-def rounded(value: float) -> str:
-    """Write a measured number with three digits: 40.3 and 1,230 and 0.0123.
-
-    Examples
-    --------
-    >>> rounded(40.3257), rounded(1234.5)
-    ('40.3', '1,230')
-    """
-    return number(float(f"{value:.3g}"))
-
-
-def settings(encoding: Encoding) -> str:
-    """Write the parameters of an encoding: base 100,000, γ 0.4, B 512."""
-    return ", ".join(
-        f"{PARAMETERS[name].symbol} {number(value)}" for name, value in encoding.parameters[1:]
-    )
-
-
-def label(encoding: Encoding) -> str:
-    """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
-    described = settings(encoding)
-    return f"{encoding.family.label} ({described})" if described else encoding.family.label
 
 
 def score_maps(result: Result, text: Text) -> Heatmaps:
@@ -63,15 +26,23 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
         A panel per encoding on one colour bar, and the difference on its own.
     """
     experiment, view = result.experiment, result.experiment.view
-    state = f"{text(f'figure.stage.{view.stage}')}, {text(f'figure.mask.{view.mask}')}"
+    state = text(
+        "figure.state",
+        stage=text(f"figure.stage.{view.stage}"),
+        mask=text(f"figure.mask.{view.mask}"),
+    )
+    unit = text(f"figure.value.{view.stage}")
     panels = [
         Panel((encoding.family.label, settings(encoding), state), measurement.values, 0)
         for encoding, measurement in zip(experiment.encodings, result.measurements, strict=True)
     ]
-    first, last = experiment.encodings[0], experiment.encodings[-1]
-    name = f"{last.family.label} − {first.family.label}"
-    panels.append(Panel((name, settings(last), state), result.difference, 1))
-    unit = text(f"figure.value.{view.stage}")
+    bars = [Bar(unit, result.limit, "sequential" if view.stage == "weights" else "diverging")]
+    if len(panels) > 1:
+        first, last = experiment.encodings[0], experiment.encodings[-1]
+        name = f"{last.family.label} − {first.family.label}"
+        panels.append(Panel((name, settings(last), state), result.difference, 1))
+        difference = text("figure.difference", value=unit)
+        bars.append(Bar(difference, result.difference_limit, "diverging"))
     return Heatmaps(
         name="scores",
         alt=_alt(result, text),
@@ -86,10 +57,7 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
             labels=result.labels,
         ),
         panels=tuple(panels),
-        bars=(
-            Bar(unit, result.limit, "sequential" if view.stage == "weights" else "diverging"),
-            Bar(text("figure.difference", value=unit), result.difference_limit, "diverging"),
-        ),
+        bars=tuple(bars),
         notes=tuple(_notes(result, text)),
     )
 
@@ -139,23 +107,31 @@ def decay_curves(
 
 def _notes(result: Result, text: Text) -> list[str]:
     """The lines under the maps: the data, and how cells, colours and the mask are to be read."""
-    entries = result.experiment.to_dict()
-    first, last = result.experiment.window[0], result.experiment.window[-1]
-    notes = [
-        text(f"figure.data.{entries['source']}", **entries, first=first, last=last),
-        text(
-            "figure.limits",
-            limit=rounded(result.limit),
-            difference=rounded(result.difference_limit),
-        ),
-    ]
+    view = result.experiment.view
+    notes = [_data(result.experiment, text)]
     if result.block > 1:
-        notes.insert(1, text("figure.block", block=result.block))
-    if result.experiment.view.mask == "none":
+        notes.append(text("figure.block", block=result.block))
+    limit, difference = rounded(result.limit), rounded(result.difference_limit)
+    notes.append(text("figure.limits", limit=limit, difference=difference))
+    if view.mask == "none":
         notes.append(text("figure.growing"))
-    if any(np.isinf(measurement.values).any() for measurement in result.measurements):
+    elif view.stage == "masked":
+        notes.append(text("figure.masked"))
+    values = np.stack([measurement.values for measurement in result.measurements])
+    if np.isinf(values).any():
         notes.append(text("figure.infinite"))
+    if count := np.count_nonzero(np.isnan(values).any(0) & result.seen):
+        notes.append(text("figure.undefined", count=count))
     return notes
+
+
+def _data(experiment: Experiment, text: Text) -> str:
+    """Which queries and keys are seen, by the names that a reader knows."""
+    entries = experiment.to_dict()
+    names = {"name": "ui.samples", "keys": "ui.key"}
+    entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
+    first, last = experiment.window[0], experiment.window[-1]
+    return text(f"figure.data.{entries['source']}", **entries, first=first, last=last)
 
 
 def _alt(result: Result, text: Text) -> str:

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from xpos_viz.figures.compare import number
 from xpos_viz.figures.fonts import FAMILIES, drawable, is_latin
 from xpos_viz.figures.theme import INKS
+from xpos_viz.figures.words import number
 
 PAGE = (10.0, 5.625)
 """Width and height of a page, inches."""

@@ -4,6 +4,7 @@ No browser takes part, nor Matplotlib's global state of open figures: any thread
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -123,8 +124,7 @@ def save(description: Description, kind: str) -> bytes:
     with _settings():
         figure.savefig(file, format=kind, **_options(description)[kind])
     if kind == "svg":  # for machines that have none of our families
-        ours = f"'{FAMILIES[-1]}'".encode()
-        return file.getvalue().replace(ours, ours + b", sans-serif")
+        return re.sub(rb"font-family: '[^;<>\"]*'", rb"\g<0>, sans-serif", file.getvalue())
     return file.getvalue()
 
 

@@ -17,6 +17,7 @@ _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sa
 _TITLE, _BAR, _LEFT, _RIGHT, _GAP = 78, 52, 62, 14, 40  # pixels around and between panels
 _EDGE = 0.004  # share of the colour range at either end that is for clipped values
 _TICK = 13  # pixels a token label needs along its axis
+_NAMED = 128  # most tokens whose names travel with every cell; more would be megabytes
 _LARGEST = np.finfo(np.float64).max
 
 Span = tuple[float, float]
@@ -108,14 +109,15 @@ def _label_height(axis: Axis) -> int:
 
 def _heatmap(panel: Panel, axis: Axis, place: int) -> go.Heatmap:
     """The cells of a panel; what is masked is left out and shows the ground."""
-    labelled = len(axis.labels) > 0
-    position = "%{customdata}" if labelled else _position("%{y}", "%{x}", "%{customdata}", axis)
+    named = 0 < len(axis.labels) <= _NAMED
+    cell = _position("%{y:~g}", "%{x:~g}", "%{customdata}", axis)
+    position = "%{customdata}" if named else cell
     return go.Heatmap(
         name=panel.title[0],
         x=axis.positions,
         y=axis.positions,
         z=_cells(panel.values),
-        customdata=_pairs(axis) if labelled else _lags(axis),
+        customdata=_pairs(axis) if named else _lags(axis),
         hovertemplate=f"<b>{panel.title[0]}</b>  %{{z:.6~g}}<br>{position}<extra></extra>",
         hoverongaps=False,
         coloraxis=f"coloraxis{panel.bar + 1}",
@@ -132,10 +134,9 @@ def _cells(values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _lags(axis: Axis) -> NDArray[Any]:
-    """Lag of each cell, as whole numbers where they are."""
+    """Lag of each cell: cells are equally spaced by whole tokens, so lags are whole."""
     lags = axis.positions[:, None] - axis.positions[None, :]
-    whole = bool((lags == np.round(lags)).all()) and np.abs(lags).max(initial=0) < 2**15
-    return lags.astype(np.int16 if whole else np.float32)
+    return lags.astype(np.int16 if np.abs(lags).max(initial=0) < 2**15 else np.int32)
 
 
 def _pairs(axis: Axis) -> NDArray[np.str_]:

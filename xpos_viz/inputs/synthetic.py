@@ -6,6 +6,9 @@ import torch
 
 from xpos_viz.inputs.vectors import Vectors, check_whole
 
+MAX_SEED = 2**31
+"""The largest seed; a browser counts whole numbers safely up to far beyond it."""
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -69,8 +72,8 @@ class Random:
     def __post_init__(self) -> None:
         check_whole("length", self.length, 1)
         check_whole("seed", self.seed, 0)
-        if self.seed >= 2**63:
-            raise ValueError(f"seed must be below 2^63, got {self.seed}; use 0, for instance.")
+        if self.seed > MAX_SEED:
+            raise ValueError(f"seed must be at most {MAX_SEED}, got {self.seed}; use 0.")
         if self.keys not in ("same", "independent"):
             raise ValueError(f"unknown keys {self.keys!r}; use one of: same, independent.")
 

@@ -6,10 +6,12 @@ import streamlit as st
 
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
-from xpos_viz.figures.compare import decay_curves, rounded, score_maps
+from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.figures.theme import Mode
+from xpos_viz.figures.words import percent, rounded, tiny
+from xpos_viz.inputs import Sample
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, downloads
@@ -17,6 +19,7 @@ from xpos_viz.ui.session import language, refusals, state
 from xpos_viz.ui.viewport import NARROW, picture_width
 
 _CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
+_NOTICES = 4  # most refused settings that are named
 _STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
 
 
@@ -49,9 +52,19 @@ def _head(text: Text) -> None:
     with switch:
         controls.language_switch(text)
     st.markdown(text("ui.question"))
-    for refusal in refusals():
-        key = "ui.refused" if refusal.used else "ui.unknown"
-        st.warning(text(key, key=refusal.key, value=refusal.value, used=refusal.used))
+    _refusals(text)
+
+
+def _refusals(text: Text) -> None:
+    """What the address asked for and did not get, a few of them one by one."""
+    refused = refusals()
+    for refusal in refused[:_NOTICES]:
+        if refusal.used:
+            st.warning(text("ui.refused", key=refusal.key, value=refusal.value, used=refusal.used))
+        else:
+            st.warning(text("ui.unknown", key=refusal.key))
+    if len(refused) > _NOTICES:
+        st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
 
 
 def _figure(description: Description, width: int) -> None:
@@ -63,7 +76,7 @@ def _figure(description: Description, width: int) -> None:
 
 def _curves(experiment: Experiment, width: int, text: Text) -> None:
     """The expectation curves with their axis switch and downloads."""
-    st.subheader(text("ui.curves"), anchor=False)
+    st.header(text("ui.curves"), anchor=False)
     logarithmic = controls.axis_switch(text)
     table = curves(experiment)
     description = decay_curves(table, experiment, text, logarithmic=logarithmic)
@@ -73,17 +86,17 @@ def _curves(experiment: Experiment, width: int, text: Text) -> None:
 
 def _notice(result: Result, text: Text) -> None:
     """Three sentences on what is to be seen, with the numbers of what is shown."""
-    st.subheader(text("ui.notice"), anchor=False)
+    st.header(text("ui.notice"), anchor=False)
     rope, xpos = result.measurements
-    window = result.experiment.window
-    tokens = len(window)
+    tokens = len(result.experiment.window)
+    share = xpos.far_magnitude / rope.far_magnitude if rope.far_magnitude else math.nan
     sentences = [
         text(
             "ui.notice_far",
-            half=tokens // 2,
+            half=-(-tokens // 2),
             rope=rounded(rope.far_magnitude),
             xpos=rounded(xpos.far_magnitude),
-            share=percent(xpos.far_magnitude / rope.far_magnitude) if rope.far_magnitude else "–",
+            share=percent(share),
         ),
         text(
             "ui.notice_share",
@@ -91,47 +104,37 @@ def _notice(result: Result, text: Text) -> None:
             rope=percent(rope.far_share),
             xpos=percent(xpos.far_share),
         ),
-        text("ui.notice_first", rope=percent(rope.first_share), xpos=percent(xpos.first_share)),
+        _third(result, text),
     ]
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
-def percent(share: float) -> str:
-    """Write a share for a reader.
-
-    Examples
-    --------
-    >>> percent(0.486), percent(float("nan"))
-    ('48.6 %', '–')
-    """
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+def _third(result: Result, text: Text) -> str:
+    """Of a real model, what its first token gets; else how soon the pairs fade."""
+    if isinstance(result.experiment.inputs, Sample):
+        rope, xpos = (percent(measurement.first_share) for measurement in result.measurements)
+        return text("ui.notice_first", rope=rope, xpos=xpos)
+    half_lives = math.log(0.5) / result.experiment.encodings[-1].log_decay
+    fast, slow = (rounded(float(half_lives[place])) for place in (0, -1))
+    return text("ui.notice_pairs", fast=fast, slow=slow)
 
 
 def _checks(experiment: Experiment, text: Text) -> None:
     """What must hold, measured on what is shown."""
     check = self_check(experiment)
-    st.caption(
-        text(
-            "ui.checks",
-            tokens=f"{SHIFT:,}",
-            shift=f"{check.shift:.1e}",
-            norm=f"{check.norm:.1e}",
-            rope=f"{check.rope:.1e}",
-        )
-        if math.isfinite(check.shift)
-        else text("ui.checks_overflow", norm=f"{check.norm:.1e}", rope=f"{check.rope:.1e}")
-    )
+    key = "ui.checks" if math.isfinite(check.shift) else "ui.checks_overflow"
+    errors = {name: tiny(getattr(check, name)) for name in ("shift", "norm", "rope")}
+    st.caption(text(key, tokens=f"{SHIFT:,}", **errors))
 
 
 def _formula(text: Text) -> None:
     """The one formula, and where it is from."""
-    st.subheader(text("ui.formula"), anchor=False)
+    st.header(text("ui.formula"), anchor=False)
     st.latex(r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}")
     st.latex(
         r"\lambda_i=\underbrace{i\,\theta_i}_{\text{RoPE}}+"
         r"\underbrace{\tfrac{\ln\zeta_i}{B}}_{\text{XPos}}"
     )
     st.markdown(text("ui.formula_words"))
-    st.caption(
-        "  \n".join(f"{row.label}: {row.source}" for row in (REGISTRY["rope"], REGISTRY["xpos"]))
-    )
+    rows = (REGISTRY["rope"], REGISTRY["xpos"])
+    st.caption("  \n".join(f"{row.label}: {row.formula} ({row.source})" for row in rows))

@@ -8,17 +8,21 @@ import streamlit as st
 
 from xpos_viz.attention import MASKS
 from xpos_viz.experiment import STAGES, Experiment
-from xpos_viz.figures.compare import number
+from xpos_viz.figures.words import number
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
+from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES, Text
-from xpos_viz.ui.session import commit, language, loaded, state
+from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.state import (
+    APART,
     MAX_HEAD_DIM,
     MAX_LENGTH,
     State,
     opening,
     source_of,
+    with_apart,
+    with_base,
     with_encoding,
     with_head_dim,
     with_inputs,
@@ -108,7 +112,7 @@ def _source(text: Text, experiment: Experiment) -> None:
             inputs.seed,
             with_inputs_named("seed"),
             min_value=0,
-            max_value=2**31,
+            max_value=MAX_SEED,
             step=1,
             help=text("ui.seed_help"),
         )
@@ -142,14 +146,14 @@ def _sample(text: Text, inputs: Sample) -> None:
 def _encodings(text: Text, experiment: Experiment) -> None:
     """The base, shared or not, γ and the scale base."""
     rope, xpos = experiment.encodings
-    apart = rope["base"] != xpos["base"] or bool(st.session_state.get("apart"))
+    apart = state().apart == "yes"
     _series(
         text,
         "base",
         BASES,
         rope["base"],
         None,
-        lambda old, new: with_encoding(old, 0 if apart else None, "base", new),
+        with_base,
     )
     if apart:
         _series(
@@ -160,7 +164,14 @@ def _encodings(text: Text, experiment: Experiment) -> None:
             None,
             lambda old, new: with_encoding(old, 1, "base", new),
         )
-    _control(st.toggle, "apart", text("ui.apart"), apart, _set_apart, help=text("ui.apart_help"))
+    _control(
+        st.toggle,
+        "apart",
+        text("ui.apart"),
+        apart,
+        lambda old, new: with_apart(old, APART[new]),
+        help=text("ui.apart_help"),
+    )
     for name, steps in (("gamma", GAMMAS), ("scale_base", SCALE_BASES)):
         _series(text, name, steps, xpos[name], None, with_parameter(name))
     if experiment.inputs.tokens < xpos["scale_base"] / 2:
@@ -254,13 +265,17 @@ def _control(
     change: Change,
     **options: object,
 ) -> None:
-    """Draw a widget that shows `value`, and commit `change` of the state when it is moved."""
-    if st.session_state.get(key) != value:
+    """Draw a widget that shows `value`, and commit `change` of the state when it is moved.
+
+    The value is sent anew on every run, since a run that was overtaken may not have arrived;
+    only the widget that was just moved is left alone, so that a quick hand is not pulled back.
+    """
+    if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
     widget(
         label,
         key=key,
-        on_change=lambda: commit(lambda old: change(old, st.session_state[key])),
+        on_change=lambda: commit(lambda old: change(old, st.session_state[key]), key),
         **options,
     )
 
@@ -275,13 +290,8 @@ def with_parameter(name: str) -> Change:
     return lambda old, new: with_encoding(old, None, name, new)
 
 
-def _set_apart(old: State, apart: bool) -> State:
-    """Give XPos RoPE's base again when the bases are joined."""
-    return old if apart else with_encoding(old, 1, "base", old.experiment.encodings[0]["base"])
-
-
 def _reset(old: State) -> State:
     """Return to the opening settings of the source."""
     inputs = old.experiment.inputs
     name = inputs.name if isinstance(inputs, Sample) else ""
-    return replace(old, experiment=opening(source_of(old.experiment), name))
+    return replace(old, experiment=opening(source_of(old.experiment), name), apart=APART[0])

@@ -13,10 +13,12 @@ from xpos_viz.texts import LANGUAGES, Text, texts
 from xpos_viz.ui.state import Refusal, State, from_address, numbers, to_address
 
 _STATE, _ADDRESS, _REFUSALS, _LOADED = "state", "address", "refusals", "loaded"
+_CALLED, _MOVED = "called", "moved"
 
 
 def begin() -> Text:
     """Read the address if it is new, and return the sentences of the session's language."""
+    st.session_state[_MOVED] = st.session_state.pop(_CALLED, None)
     address = {key: st.query_params[key] for key in st.query_params}
     if st.session_state.get(_ADDRESS) != address:
         st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(address)
@@ -49,9 +51,19 @@ def language() -> str:
     return state().language or (spoken if spoken in LANGUAGES else "en")
 
 
-def commit(change: Callable[[State], State]) -> None:
-    """Change the state and write it to the address, in one step."""
-    changed = change(state())
+def moved() -> str | None:
+    """Return the key of the control whose move started this run."""
+    return st.session_state[_MOVED]
+
+
+def commit(change: Callable[[State], State], key: str | None = None) -> None:
+    """Change the state, by the control `key`, and write it to the address in one step."""
+    st.session_state[_CALLED] = key
+    try:
+        changed = change(state())
+    except ValueError:  # two quick moves in one run, and the first took the second's ground away
+        st.session_state[_CALLED] = None
+        return
     if changed == state():
         return
     st.session_state[_STATE], st.session_state[_REFUSALS] = changed, []

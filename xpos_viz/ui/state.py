@@ -7,7 +7,7 @@ short; what in it cannot be used is left out with a notice and never reaches a c
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from xpos_viz.encoding import rope, xpos
 from xpos_viz.experiment import Experiment
@@ -18,10 +18,22 @@ from xpos_viz.texts import LANGUAGES
 AXES: tuple[str, ...] = ("linear", "log")
 """How the curves' distance axis may be divided."""
 
-MAX_LENGTH = int(os.environ.get("XPOS_VIZ_MAX_LENGTH", "2048"))
+APART: tuple[str, ...] = ("no", "yes")
+"""Whether RoPE and XPos have bases of their own."""
+
+
+def _cap(variable: str, usual: int) -> int:
+    """Read a cap that the operator may set, an even integer ≥ 2."""
+    text = os.environ.get(variable, str(usual))
+    if not text.isdecimal() or int(text) < 2 or int(text) % 2:
+        raise ValueError(f"{variable} must be an even integer ≥ 2, got {text!r}; use {usual}.")
+    return int(text)
+
+
+MAX_LENGTH = _cap("XPOS_VIZ_MAX_LENGTH", 2048)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
 
-MAX_HEAD_DIM = int(os.environ.get("XPOS_VIZ_MAX_HEAD_DIM", "512"))
+MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
 _SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
@@ -42,20 +54,26 @@ class State:
         A chosen language; None follows the browser.
     axis
         One of :data:`AXES`.
+    apart
+        One of :data:`APART`.
     """
 
     experiment: Experiment
     language: str | None = None
     axis: str = "linear"
+    apart: str = "no"
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A setting of an address that was not taken, and what holds instead."""
+    """A setting of an address that was not taken, its value, and what is used instead.
+
+    Nothing is used instead of a setting that does not exist.
+    """
 
     key: str
     value: str
-    used: str
+    used: str = ""
 
 
 def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
@@ -84,6 +102,8 @@ def to_address(state: State) -> dict[str, str]:
         if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
     }
     parameters |= {"axis": state.axis} if state.axis != AXES[0] else {}
+    bases = {encoding["base"] for encoding in state.experiment.encodings}
+    parameters |= {"apart": state.apart} if state.apart != APART[0] and len(bases) == 1 else {}
     parameters |= {"lang": state.language} if state.language else {}
     return parameters
 
@@ -100,26 +120,34 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     def choose(key: str, legal: tuple[str, ...], default: str) -> str:
         value = left.pop(key, default)
         if value not in legal:
-            refused.append(Refusal(key, _shown(value), default))
+            refused.append(Refusal(key, _shown(value), default or "–"))
         return value if value in legal else default
 
     source = choose("source", tuple(SOURCES), "sample")
     name = choose("name", SAMPLES, "tidebook") if source == "sample" else "tidebook"
-    axis = choose("axis", AXES, AXES[0])
+    axis, apart = choose("axis", AXES, AXES[0]), choose("apart", APART, APART[0])
     language = choose("lang", (*LANGUAGES, ""), "") or None
     entries = opening(source, name).to_dict()
     experiment = Experiment.from_dict(entries)
     for key in sorted(left, key=lambda key: (key in ("start", "stop"), key)):
+        if key not in _settings(entries):
+            refused.append(Refusal(_shown(key), _shown(left[key])))
+            continue
         candidate = _with(entries, key, left[key])
         try:
-            if key in _HIDDEN:
-                raise ValueError(key)
             experiment = within_caps(Experiment.from_dict(candidate))
         except ValueError:
-            refused.append(Refusal(_shown(key), _shown(left[key]), entries.get(key, "")))
+            refused.append(Refusal(key, _shown(left[key]), entries.get(key, "–")))
         else:
             entries = candidate
-    return State(experiment, language, axis), refused
+    first, second = experiment.encodings
+    apart = APART[first["base"] != second["base"]] if apart == APART[0] else apart
+    return State(experiment, language, axis, apart), refused
+
+
+def _settings(entries: Mapping[str, str]) -> set[str]:
+    """The settings of this page: those of the experiment, its window, and a base for each."""
+    return {*entries, "base", "base.1", "base.2", "start", "stop"} - {*_HIDDEN, "source", "name"}
 
 
 def within_caps(experiment: Experiment) -> Experiment:
@@ -139,7 +167,7 @@ def source_of(experiment: Experiment) -> str:
 
 
 def with_source(state: State, source: str, name: str = "tidebook") -> State:
-    """Return the state on another source, whose opening settings it takes, and the old view."""
+    """Return the state on another source or text as it opens, with γ, stage and mask kept."""
     fresh = opening(source, name)
     view = replace(state.experiment.view, start=0, stop=None)
     gamma = state.experiment.encodings[1]["gamma"]
@@ -159,8 +187,28 @@ def with_encoding(state: State, place: int | None, name: str, value: float) -> S
     return replace(state, experiment=replace(state.experiment, encodings=encodings))
 
 
+def with_base(state: State, base: float) -> State:
+    """Return the state with another base of RoPE, and of XPos unless the bases are apart."""
+    return with_encoding(state, 0 if state.apart == "yes" else None, "base", base)
+
+
+def with_apart(state: State, apart: str) -> State:
+    """Return the state with bases that may differ, or with RoPE's base for both again."""
+    joined = with_encoding(state, 1, "base", state.experiment.encodings[0]["base"])
+    return replace(state if apart == "yes" else joined, apart=apart)
+
+
 def with_inputs(state: State, **changes: int | str) -> State:
-    """Return the state with another layer, head, length, seed … and the whole window."""
+    """Return the state with another layer, head, length, seed … and the whole window.
+
+    Raises
+    ------
+    ValueError
+        If the inputs have no such setting, or not with that value.
+    """
+    known = {entry.name for entry in fields(state.experiment.inputs)}
+    if unknown := [name for name in changes if name not in known]:
+        raise ValueError(f"these inputs have no {unknown[0]!r}; use one of: {', '.join(known)}.")
     inputs = replace(state.experiment.inputs, **changes)
     view = state.experiment.view
     if inputs.tokens != state.experiment.inputs.tokens:
@@ -181,10 +229,14 @@ def with_view(state: State, **changes: int | str | None) -> State:
 
 
 def with_window(state: State, start: int, stop: int) -> State:
-    """Return the state showing tokens start ≤ t < stop; the last token is written as None."""
+    """Return the state showing tokens start ≤ t < stop; the last token is written as None.
+
+    A window that reaches beyond the text ends with it.
+    """
     tokens = state.experiment.inputs.tokens
-    stop = max(stop, min(start + 2, tokens))
-    return with_view(state, start=min(start, stop - 1), stop=None if stop == tokens else stop)
+    stop = min(max(stop, start + 2), tokens)
+    start = max(0, min(start, stop - 1))
+    return with_view(state, start=start, stop=None if stop == tokens else stop)
 
 
 def numbers(experiment: Experiment) -> dict[str, list[float]]:

@@ -1,0 +1,62 @@
+"""Numbers and encodings as a reader sees them."""
+
+import math
+
+from xpos_viz.encoding import PARAMETERS, Encoding
+
+
+def number(value: float) -> str:
+    """Write a parameter for a reader, in full: 100,000 and 0.4 and 2.5e+22.
+
+    Examples
+    --------
+    >>> number(1e5), number(0.40001), number(2.5e22)
+    ('100,000', '0.40001', '2.5e+22')
+    """
+    return f"{value:,}".removesuffix(".0")
+
+
+def rounded(value: float) -> str:
+    """Write a measured number with three digits: 40.3 and 1,230 and 0.0123.
+
+    Examples
+    --------
+    >>> rounded(40.3257), rounded(1234.5)
+    ('40.3', '1,230')
+    """
+    return number(float(f"{value:.3g}"))
+
+
+def percent(share: float) -> str:
+    """Write a share for a reader.
+
+    Examples
+    --------
+    >>> percent(0.486), percent(float("nan"))
+    ('48.6 %', '–')
+    """
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+
+
+def tiny(error: float) -> str:
+    """Write an error for a reader.
+
+    Examples
+    --------
+    >>> tiny(5.12e-12), tiny(0.0)
+    ('5.1e-12', '0')
+    """
+    return f"{error:.1e}" if error else "0"
+
+
+def settings(encoding: Encoding) -> str:
+    """Write the parameters of an encoding: base 100,000, γ 0.4, B 512."""
+    return ", ".join(
+        f"{PARAMETERS[name].symbol} {number(value)}" for name, value in encoding.parameters[1:]
+    )
+
+
+def label(encoding: Encoding) -> str:
+    """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
+    described = settings(encoding)
+    return f"{encoding.family.label} ({described})" if described else encoding.family.label
