@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from playwright.sync_api import Browser, Page, sync_playwright
-
+from benchmarks.chromium import Browser, Session, launched, until
 from benchmarks.report import quartiles, spread, table
 from tests.conftest import find_chromium
 
@@ -27,16 +25,11 @@ LENGTHS = (256, 512, 1024, 2048)
 WARM_UP = 2  # releases whose times are thrown away
 STARTS = 3  # servers started for the opening times
 QUIET = 600  # milliseconds without a new picture after which a page is at rest
-TIMEOUT = 60_000  # milliseconds
 
 _HERE = Path(__file__).parent
 _WATCH = (_HERE / "watch.js").read_text(encoding="utf-8")
 _EXPECTATION = "?source=expectation&length={}"
-_FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-)
+_SLIDER = "document.querySelector('input[type=range][aria-label=γ]')"
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,10 @@ DOORS = (
 
 def measure(rounds: int = 7) -> list[str]:
     """Measure releases and openings, and return the lines of the result."""
-    with chromium() as browser:
+    found = find_chromium()
+    if found is None:
+        raise SystemExit("no Chromium was found; `make browser` installs one, or set CHROMIUM.")
+    with launched(found) as browser:
         releases = {}
         with ExitStack() as stack:
             urls = {app: stack.enter_context(served(app)) for app in (OURS, NAIVE)}
@@ -81,7 +77,7 @@ def measure(rounds: int = 7) -> list[str]:
             openings[label] = open_often(browser, app, query)
         version = browser.version
     slider = (
-        f"Chromium {version}. From the release of the γ slider to the redrawn picture: "
+        f"{version}. From the release of the γ slider to the redrawn picture: "
         f"milliseconds, median (quartiles) of {rounds}, and kB received for it, median."
     )
     address = (
@@ -89,18 +85,6 @@ def measure(rounds: int = 7) -> list[str]:
         f"{STARTS} (slowest); cold is the first session of a started server, warm the second."
     )
     return [slider, "", *_release_table(releases), "", address, "", *_opening_table(openings)]
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the Chromium that the tests use."""
-    found = find_chromium()
-    if found is None:
-        raise SystemExit("no Chromium was found; `make browser` installs one, or set CHROMIUM.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=_FLAGS)
-        yield browser
-        browser.close()
 
 
 @contextmanager
@@ -124,9 +108,10 @@ def served(app: App) -> Iterator[str]:
         )
         try:
             url = f"http://127.0.0.1:{port}/"
-            if not _answers(process, f"{url}_stcore/health"):
+            until(lambda: process.poll() is not None or _answers(f"{url}_stcore/health"), url)
+            if process.poll() is not None:
                 words.seek(0)
-                raise RuntimeError(f"{app.script} was not served:\n{words.read().decode()}")
+                raise RuntimeError(f"{app.script} is not served:\n{words.read().decode()}")
             yield url
         finally:
             process.terminate()
@@ -134,23 +119,17 @@ def served(app: App) -> Iterator[str]:
 
 
 @contextmanager
-def opened(browser: Browser, app: App, address: str) -> Iterator[Page]:
+def opened(browser: Browser, app: App, address: str) -> Iterator[Session]:
     """Open an address in a fresh profile, and wait until its picture is at rest."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    context.set_default_timeout(TIMEOUT)
-    context.add_init_script(f"window.benchMaps = {app.maps};")
-    context.add_init_script(_WATCH)
-    page = context.new_page()
-    page.goto(address, wait_until="commit")
-    page.wait_for_function("() => bench.pictures.length > 0")
-    at_rest(page)
-    yield page
-    context.close()
+    with browser.page(address, f"window.benchMaps = {app.maps};\n{_WATCH}") as page:
+        page.wait_for("window.bench?.latest()")
+        at_rest(page)
+        yield page
 
 
-def at_rest(page: Page) -> None:
+def at_rest(page: Session) -> None:
     """Wait until the script has ended and no new picture has come for a while."""
-    page.wait_for_function("quiet => bench.atRest(quiet)", arg=QUIET)
+    page.wait_for(f"bench.atRest({QUIET})")
 
 
 def take_turns(
@@ -168,16 +147,14 @@ def take_turns(
     return {app: [turn[app] for turn in turns[WARM_UP:]] for app in urls}
 
 
-def release(page: Page) -> Release:
+def release(page: Session) -> Release:
     """Move γ one step up, to where it has not been, and wait for its picture."""
-    page.bring_to_front()
-    before = page.evaluate("bench.latest()")
-    received = page.evaluate("bench.received")
-    page.get_by_role("slider", name="γ").press("ArrowRight")
-    page.wait_for_function("before => bench.next(before)", arg=before)
+    page.call("Page.bringToFront")
+    page.value(f"bench.start({_SLIDER})")
+    page.press_right()
+    page.wait_for("bench.next()")
     at_rest(page)
-    drawn = page.evaluate("before => bench.next(before).at - bench.released", before)
-    return Release(drawn, page.evaluate("bench.received") - received)
+    return Release(page.value("bench.next().at - bench.moved"), page.value("bench.sent()"))
 
 
 def open_often(browser: Browser, app: App, query: str) -> dict[str, list[float]]:
@@ -187,7 +164,7 @@ def open_often(browser: Browser, app: App, query: str) -> dict[str, list[float]]
         with served(app) as url:
             for series in seconds.values():
                 with opened(browser, app, url + query) as page:
-                    series.append(page.evaluate("bench.latest().at / 1000"))
+                    series.append(page.value("bench.latest().at / 1000"))
     return seconds
 
 
@@ -226,13 +203,10 @@ def _search_path() -> str:
     return os.pathsep.join([str(_HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _answers(process: subprocess.Popen[bytes], address: str) -> bool:
-    """Wait until a server answers, and return whether it did."""
-    deadline = time.monotonic() + TIMEOUT / 1000
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(address, timeout=5):
-                return True
-        except (URLError, TimeoutError):
-            time.sleep(0.05)
-    return False
+def _answers(address: str) -> bool:
+    """Whether a server answers."""
+    try:
+        with urlopen(address, timeout=5):
+            return True
+    except (URLError, TimeoutError):
+        return False

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 README = Path(__file__).with_name("README.md")
-_PACKAGES = ("torch", "streamlit", "plotly", "playwright")
+_PACKAGES = ("torch", "streamlit", "plotly")
 
 
 def machine() -> str:

@@ -2,7 +2,7 @@
 // notes when a picture is on the screen: all heatmaps of the page with the γ in their titles,
 // and none left over from the picture before.
 (() => {
-  const bench = { received: 0, released: 0, pictures: [] };
+  const bench = { received: 0, moved: 0, pictures: [] };
   window.bench = bench;
 
   window.WebSocket = class extends WebSocket {
@@ -14,7 +14,7 @@
     }
   };
 
-  addEventListener("keydown", (event) => (bench.released = event.timeStamp), true);
+  addEventListener("keydown", (event) => (bench.moved = event.timeStamp), true);
 
   const look = () => {
     const plots = [...document.querySelectorAll(".js-plotly-plot")].filter((plot) =>
@@ -47,11 +47,19 @@
     bench.pictures.push(picture);
   };
 
-  // The first picture after `before` that has another γ and other cells.
-  bench.next = (before) =>
+  // Before the slider is moved: what is shown, and what has been received.
+  bench.start = (slider) => {
+    bench.before = { ...bench.latest(), received: bench.received };
+    slider.focus();
+  };
+
+  // The first picture since then that has another γ and other cells.
+  bench.next = () =>
     bench.pictures.find(
-      ({ gamma, drawing }) => gamma !== before.gamma && drawing > before.drawing,
+      ({ gamma, drawing }) => gamma !== bench.before.gamma && drawing > bench.before.drawing,
     );
+
+  bench.sent = () => bench.received - bench.before.received;
 
   bench.latest = () => bench.pictures.at(-1);
 

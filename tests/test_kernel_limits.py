@@ -134,11 +134,12 @@ def test_rows_of_zeros_give_zeros(dtype):
 
 def exact_score(q, k, lag, encoding):
     """s and Σ |q_i||k_i| ζ_i^(Δ/B) to 60 digits, the float64 rates taken as they are."""
+    a, b = (reference.pairs(x, "interleaved") for x in (q, k))
     score, size = mpmath.mpf(0), mpmath.mpf(0)
     with mpmath.workdps(60):
-        for a, b, rate in zip(*(reference.pairs(x, "interleaved") for x in (q, k)),
-                              encoding.rates.tolist(), strict=True):  # fmt: skip
-            term = mpmath.mpc(a) * mpmath.mpc(b).conjugate() * mpmath.exp(mpmath.mpc(rate) * lag)
+        for content_q, content_k, rate in zip(a, b, encoding.rates.tolist(), strict=True):
+            turned = mpmath.mpc(content_q) * mpmath.exp(mpmath.mpc(rate) * lag)
+            term = turned * mpmath.mpc(content_k).conjugate()
             score, size = score + term.real, size + abs(term)
     return score, size
 

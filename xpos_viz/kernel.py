@@ -242,7 +242,10 @@ def _powers(
     angle, lost_angle = _exact_product(rates.imag, offsets)
     if peak is not None:
         decay = (decay - peak).clamp(max=0.0)
-    return torch.polar(decay.exp(), angle) * torch.polar(1 + lost_decay, lost_angle)
+    size = decay.exp() * (1 + lost_decay)
+    one = torch.ones_like(angle)
+    unit = torch.polar(one, angle) * torch.polar(one, lost_angle)
+    return torch.complex(size * unit.real, size * unit.imag)  # part by part: inf stays inf
 
 
 def _exact_product(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> tuple[Tensor, Tensor]:

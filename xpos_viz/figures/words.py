@@ -2,17 +2,21 @@
 
 import math
 
+import numpy as np
+
 from xpos_viz.encoding import PARAMETERS, Encoding
 
 
 def number(value: float) -> str:
-    """Write a parameter for a reader, in full: 100,000 and 0.4 and 2.5e+22.
+    """Write a parameter for a reader, in full: 100,000 and 0.4 and 2.5e+12.
 
     Examples
     --------
-    >>> number(1e5), number(0.40001), number(2.5e22)
-    ('100,000', '0.40001', '2.5e+22')
+    >>> number(1e5), number(0.40001), number(2.5e12)
+    ('100,000', '0.40001', '2.5e+12')
     """
+    if abs(value) >= 1e9:
+        return np.format_float_scientific(value, trim="-", exp_digits=2)
     return f"{value:,}".removesuffix(".0")
 
 
