@@ -1,6 +1,8 @@
 """Measure, print and, if asked, record: `python -m benchmarks [scores|browser] [--record]`."""
 
 import argparse
+import signal
+import sys
 
 from benchmarks import browser, report, scores
 
@@ -16,6 +18,7 @@ def main() -> None:
     )
     parser.add_argument("--record", action="store_true", help="write the tables into the README.md")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and browser end too
     for name in [arguments.name] if arguments.name else MEASUREMENTS:
         measure = MEASUREMENTS[name]
         lines = measure(arguments.rounds) if arguments.rounds else measure()

@@ -1,7 +1,7 @@
 """A Chromium driven by its own protocol, which is asked for nothing but what is measured.
 
-Playwright has every WebSocket message of a page copied to it. Of a page that gets 26 MB for a
-picture, that made a picture take half as long again.
+Playwright has every WebSocket message of a page copied to it, which made a picture of 26 MB
+take half as long again.
 """
 
 import json

@@ -388,7 +388,8 @@ def _reach(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
     fastest = -float(rates.real.amin())
     if fastest == 0:
         return math.inf
-    largest = (float(torch.view_as_real(x.detach()).abs().amax()) for x in (q, k))
+    ends = (torch.aminmax(torch.view_as_real(x.detach())) for x in (q, k))
+    largest = (max(-float(low), float(high)) for low, high in ends)
     size = math.prod(largest) * 4 * q.shape[-1]
     room = math.log(torch.finfo(q.real.dtype).max)
     used = math.log(size) if 0 < size < math.inf else 0.0
