@@ -223,3 +223,12 @@ def test_rope_reproduces_the_attention_of_a_real_model(path, layer):
     decoded = attention_scores(q[:, -4:], k, encoding, layout="half")  # as a cached step would
     weights = attention_weights(attention_logits(decoded, encoding))
     assert (weights - expected).abs().max() <= tolerances.SAMPLE
+
+
+def test_a_blind_row_has_a_gradient_of_zero():
+    """A row with every key masked is no NaN on the way back either."""
+    logits = torch.tensor([[-torch.inf, -torch.inf], [0.0, 1.0]], requires_grad=True)
+    (attention_weights(logits) * torch.tensor([1.0, 2.0])).sum().backward()
+    assert logits.grad is not None
+    assert logits.grad[0].tolist() == [0.0, 0.0]
+    assert logits.grad[1].abs().sum() > 0
