@@ -42,7 +42,8 @@ SCORE_ERROR = 8.0
 """C in |error| ≤ C·eps·Σ_i |q_i||k_i| (ζ_i^(Δ/B) + tiny) + tiny, for every score with Δ ≥ 0.
 
 eps and tiny are the dtype's (`torch.finfo`), λ the float64 numbers `encoding.rates`. C covers
-the rounding of the two factors, of two complex products and of the sum; angles are exact.
+the rounding of the two factors, of two complex products and of the sum; angles are exact at
+whole positions, and at real ones as exact as float64 holds the difference of two of them.
 """
 
 _GROWTH = 2 / 3  # share of a dtype's exponent range that growth inside one product may take
@@ -97,7 +98,7 @@ def apply_encoding(
 
     Notes
     -----
-    Far from the origin a factor can exceed the dtype and becomes inf;
+    Far from the origin a factor can exceed the dtype, and the result is ±inf or NaN there;
     :func:`attention_scores` has no such limit.
 
     Examples
@@ -308,7 +309,9 @@ def _tiles(
     n: Float[Tensor, " key_tokens"],
     reach: float,
 ) -> Float[Tensor, "... query_tokens key_tokens"]:
-    """Scores at ascending positions, halved until each tile is of a stable kind."""
+    """Scores at ascending positions, cut at the middle query until each tile is stable."""
+    if 0 in (len(m), len(n)):
+        return _product(q, k, rates, m, n)
     first_m, last_m, first_n, last_n = (float(p[end]) for p in (m, n) for end in (0, -1))
     low, high = min(first_m, first_n), max(last_m, last_n)
     if high - low <= reach:
@@ -317,15 +320,21 @@ def _tiles(
         return _product(q, k, rates, m - last_n, n - last_n)
     if last_m <= first_n:
         return _acausal(q, k, rates, m, n)
-    if max(len(m), len(n)) <= _LEAF:
+    if len(m) * len(n) <= _LEAF**2:
         return _cell_by_cell(q, k, rates, m, n)
-    if len(m) >= len(n):
-        half = len(m) // 2
-        above = _tiles(q[..., :half, :], k, rates, m[:half], n, reach)
-        return torch.cat([above, _tiles(q[..., half:, :], k, rates, m[half:], n, reach)], -2)
-    half = len(n) // 2
-    left = _tiles(q, k[..., :half, :], rates, m, n[:half], reach)
-    return torch.cat([left, _tiles(q, k[..., half:, :], rates, m, n[half:], reach)], -1)
+    row = len(m) // 2
+    column = int(torch.searchsorted(n, m[row], right=True))  # keys no later than that query
+    bands = [
+        torch.cat(
+            [
+                _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], reach)
+                for columns in (slice(column), slice(column, None))
+            ],
+            -1,
+        )
+        for rows in (slice(row), slice(row, None))
+    ]
+    return torch.cat(bands, -2)
 
 
 def _acausal(
