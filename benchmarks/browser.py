@@ -23,6 +23,7 @@ from tests.conftest import find_chromium
 
 LENGTHS = (256, 512, 1024, 2048)
 WARM_UP = 2  # releases whose times are thrown away
+MOST = 16  # rounds until our slider reaches its end
 STARTS = 3  # servers started for the opening times
 QUIET = 600  # milliseconds without a new picture after which a page is at rest
 
@@ -61,6 +62,8 @@ DOORS = (
 
 def measure(rounds: int = 7) -> list[str]:
     """Measure releases and openings, and return the lines of the result."""
+    if rounds > MOST:
+        raise SystemExit(f"--rounds must be at most {MOST} for the browser, got {rounds}.")
     found = find_chromium()
     if found is None:
         raise SystemExit("no Chromium was found; `make browser` installs one, or set CHROMIUM.")

@@ -178,7 +178,7 @@ def test_notes_name_the_data_and_the_limits():
 def test_alternative_text_of_maps_has_their_numbers(language):
     result, maps = drawn.maps(Sample("harbour", 8, 1), language=language, start=2, stop=50)
     text = texts(language)
-    numbers = [rounded(measurement.far_magnitude) for measurement in result.measurements]
+    numbers = [rounded(measurement.reach.far_magnitude) for measurement in result.measurements]
     assert numbers[0] != numbers[1]
     for words in (
         *numbers,

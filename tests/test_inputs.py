@@ -101,6 +101,8 @@ def test_the_first_sample_is_the_default():
         (("harbour", 3), "harbour has no layer 3; use one of: 0, 8, 16, 24, 29."),
         (("tidebook", 3, 9), "tidebook has no head 9; use 0 to 8."),
         (("tidebook", 3, -1), "tidebook has no head -1; use 0 to 8."),
+        (("tidebook", 3, True), "tidebook has no head True; use 0 to 8."),
+        (("tidebook", 3.0), "tidebook has no layer 3.0; use one of: 3, 8, 16."),
     ],
     ids=str,
 )

@@ -181,7 +181,7 @@ def test_settings_at_the_ends_of_what_is_legal(parameters):
 def test_what_to_notice_is_computed(parameters, language):
     page = opened(parameters | {"lang": language})
     experiment = from_address(parameters)[0].experiment
-    rope, xpos = run(experiment).measurements
+    rope, xpos = (measurement.reach for measurement in run(experiment).measurements)
     said = words(page)
     for number in (rope.far_magnitude, xpos.far_magnitude):
         assert f"{number:.3g}" in said

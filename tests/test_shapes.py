@@ -75,7 +75,7 @@ def test_the_check_can_fail():
 
 def test_private_functions_are_checked():
     with pytest.raises(TypeCheckError):
-        kernel._turn(torch.zeros(3, 2), torch.zeros(2), torch.zeros(3))
+        kernel._turn(torch.zeros(3, 2), torch.zeros(3, 2))
 
 
 @pytest.mark.parametrize("batches", BATCHES, ids=str)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 from xpos_viz.attention import MASKS, Mask
 from xpos_viz.encoding import Encoding, lookup
 from xpos_viz.inputs import SOURCES, Inputs
+from xpos_viz.inputs.vectors import check_whole
 
 D = TypeVar("D", bound="Inputs | View")
 Stage = Literal["scores", "scaled", "masked", "weights"]
@@ -49,15 +50,10 @@ class View:
         for name, value, legal in (("stage", self.stage, STAGES), ("mask", self.mask, MASKS)):
             if value not in legal:
                 raise ValueError(f"unknown {name} {value!r}; use one of: {', '.join(legal)}.")
-        if self.start < 0:
-            raise ValueError(f"start must be a token ≥ 0, got {self.start}; use 0 for the first.")
-        if self.stop is not None and self.stop <= self.start:
-            raise ValueError(
-                f"stop must be after start, got {self.start} to {self.stop}; "
-                f"use {self.start + 1} or more."
-            )
-        if self.cells < 1:
-            raise ValueError(f"cells must be ≥ 1, got {self.cells}; use 256, for instance.")
+        check_whole("start", self.start, 0)
+        if self.stop is not None:
+            check_whole("stop", self.stop, self.start + 1)
+        check_whole("cells", self.cells, 1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +91,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         widths = sorted({encoding.head_dim for encoding in self.encodings})
+        if not widths:
+            raise ValueError("an experiment needs an encoding, got none; use (rope(64), xpos(64)).")
         if len(widths) != 1:
             raise ValueError(f"the encodings must share one head_dim, got {widths}; use one width.")
         if self.inputs.head_dim not in (None, widths[0]):

@@ -116,8 +116,9 @@ def apply_encoding(
     if rates.ndim > 1:
         k = share_heads(k, q)
     width = encoding.rotary_width
-    turned_q = _turn(to_pairs(q, layout, width), rates, m - origin)
-    turned_k = _turn(to_pairs(k, layout, width), -rates.conj(), n - origin)
+    queries, keys = (to_pairs(x, layout, width) for x in (q, k))
+    turned_q = _turn(queries, _table(queries, rates, m - origin))
+    turned_k = _turn(keys, _table(keys, -rates.conj(), n - origin))
     return from_pairs(turned_q, layout, width).to(q), from_pairs(turned_k, layout, width).to(k)
 
 
@@ -264,18 +265,28 @@ def _halves(x: Float[Tensor, "..."]) -> tuple[Tensor, Tensor]:
     return high, x - high
 
 
-def _turn(pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]) -> Pairs:
-    """Multiply pair i at offset x by exp(λ_i x)."""
+def _table(
+    pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]
+) -> Complex[Tensor, "... tokens pairs"]:
+    """exp(λ_i x) at the offset x of each token, with room for the dimensions of the pairs."""
     by_batch = offsets.reshape(*offsets.shape[:-1], *[1] * (pairs.ndim - 1 - offsets.ndim), -1, 1)
-    return pairs * _powers(rates[..., None, :], by_batch).to(pairs)
+    return _powers(rates[..., None, :], by_batch)
+
+
+def _turn(pairs: Pairs, table: Complex[Tensor, "... tokens pairs"]) -> Pairs:
+    """Multiply each pair by its entry of the table."""
+    return pairs * table.to(pairs)
 
 
 def _product(
     q: QueryPairs, k: KeyPairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
 ) -> Float[Tensor, "..."]:
     """Scores in factor form: turn both, then one matrix product."""
-    turned_q, turned_k = _turn(q, rates, m), _turn(k, -rates.conj(), n)
-    columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in (turned_q, turned_k))
+    table = _table(q, rates, m)
+    shared = q.ndim == k.ndim and torch.equal(m, n)  # e^(−λ̄n) is then 1 / conj e^(λm)
+    inverse = table.conj().reciprocal() if shared else _table(k, -rates.conj(), n)
+    turned = (_turn(q, table), _turn(k, inverse))
+    columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in turned)
     return columns_q @ columns_k.mT
 
 

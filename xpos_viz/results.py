@@ -4,7 +4,7 @@
 once (:func:`measure`, :func:`shift_error`), whatever the other does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -34,14 +34,12 @@ NEVER = 1e9
 _CURVE_LAGS = 2048  # the last lag of the decay curves
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """What one encoding gives on some inputs.
+@dataclass(frozen=True)
+class Reach:
+    """How far the attention of one encoding goes on some inputs, at whatever stage it is shown.
 
     Parameters
     ----------
-    values
-        (blocks, blocks), the stage's values, rows are queries; NaN where nothing is seen.
     far_magnitude
         Mean |score| over seen cells at least half the window back.
     far_share
@@ -51,10 +49,25 @@ class Measurement:
         Mean share of a query's attention on token 0, over the later queries.
     """
 
-    values: Array
     far_magnitude: float
     far_share: float
     first_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What one encoding gives on some inputs.
+
+    Parameters
+    ----------
+    values
+        (blocks, blocks), the stage's values, rows are queries; NaN where nothing is seen.
+    reach
+        How far its attention goes.
+    """
+
+    values: Array
+    reach: Reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,27 +171,30 @@ def run(experiment: Experiment) -> Result:
 @lru_cache(maxsize=64)
 def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
     """Compute what one encoding gives; the same arguments are computed once."""
-    stop = inputs.tokens if view.stop is None else view.stop
-    shown, tokens = range(view.start, stop), stop - view.start
-    m, n = torch.arange(view.start, stop).double(), torch.arange(inputs.tokens).double()
-    scores = _scores(inputs, encoding, shown)
-    seen = visible_keys(view.mask, m, n)
-    logits = attention_logits(scores, encoding, mask=seen, query_positions=m)
-    weights = attention_weights(logits)
-    stages: dict[Stage, Tensor] = {
-        "scores": scores,
-        "scaled": scores * encoding.head_dim**-0.5,
-        "masked": logits,
-        "weights": weights,
+    shown = range(view.start, inputs.tokens if view.stop is None else view.stop)
+    scores, seen = _scores(inputs, encoding, shown), _visible(inputs, view.mask, shown)
+    stages: dict[Stage, Callable[[], Tensor]] = {
+        "scores": lambda: scores,
+        "scaled": lambda: scores * encoding.head_dim**-0.5,
+        "masked": lambda: _logits(scores, encoding, seen, shown),
+        "weights": lambda: attention_weights(_logits(scores, encoding, seen, shown)),
     }
-    block = block_size(tokens, view.cells)
-    shown_values, shown_seen = (x[:, view.start : stop] for x in (stages[view.stage], seen))
-    lags = m[:, None] - n
-    far = scores[seen & (2 * lags >= tokens)]
+    values = stages[view.stage]()
+    square = slice(shown.start, shown.stop)
+    pooled = block_mean(values[:, square], seen[:, square], block_size(len(shown), view.cells))
+    return Measurement(_frozen(pooled.numpy()), reach(inputs, encoding, view.mask, shown))
+
+
+@lru_cache(maxsize=64)
+def reach(inputs: Inputs, encoding: Encoding, mask: Mask, shown: range) -> Reach:
+    """Compute how far attention goes; the same arguments are computed once."""
+    scores, seen = _scores(inputs, encoding, shown), _visible(inputs, mask, shown)
+    weights = attention_weights(_logits(scores, encoding, seen, shown))
+    m, n = _tokens(shown), _tokens(range(inputs.tokens))
+    lags, tokens = m[:, None] - n, len(shown)
     further = weights.masked_fill(lags <= tokens // 4, 0.0)[m > tokens // 4]
-    return Measurement(
-        values=_frozen(block_mean(shown_values, shown_seen, block).numpy()),
-        far_magnitude=float(far.abs().mean()),
+    return Reach(
+        far_magnitude=float(scores[seen & (2 * lags >= tokens)].abs().mean()),
         far_share=float(further.sum(-1).mean()),
         first_share=float(weights[m > 0, 0].mean()),
     )
@@ -294,6 +310,21 @@ def _scores(inputs: Inputs, encoding: Encoding, shown: range) -> Tensor:
         query_positions=shown,
         layout=vectors.layout,
     )
+
+
+def _visible(inputs: Inputs, mask: Mask, shown: range) -> Tensor:
+    """Which of all keys each of the shown queries sees."""
+    return visible_keys(mask, _tokens(shown), _tokens(range(inputs.tokens)))
+
+
+def _logits(scores: Tensor, encoding: Encoding, seen: Tensor, shown: range) -> Tensor:
+    """Logits of the shown queries with all keys."""
+    return attention_logits(scores, encoding, mask=seen, query_positions=_tokens(shown))
+
+
+def _tokens(tokens: range) -> Tensor:
+    """Positions of tokens, float64."""
+    return torch.arange(tokens.start, tokens.stop, dtype=torch.float64)
 
 
 def _seen(edges: NDArray[np.int64], last: NDArray[np.int64], mask: Mask) -> NDArray[np.bool_]:

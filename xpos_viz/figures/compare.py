@@ -145,6 +145,6 @@ def _alt(result: Result, text: Text) -> str:
         mask=text(f"figure.mask.{experiment.view.mask}"),
         start=experiment.window.start,
         stop=experiment.window.stop - 1,
-        first=rounded(first.far_magnitude),
-        last=rounded(last.far_magnitude),
+        first=rounded(first.reach.far_magnitude),
+        last=rounded(last.reach.far_magnitude),
     )

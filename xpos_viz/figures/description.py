@@ -37,6 +37,12 @@ class Axis:
     block: int
     labels: tuple[str, ...] = ()
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """Where the first cell begins and the last one ends, tokens."""
+        half = self.block / 2
+        return float(self.positions[0]) - half, float(self.positions[-1]) + half
+
 
 @dataclass(frozen=True, eq=False)
 class Panel:

@@ -215,16 +215,11 @@ def _grid(maps: Heatmaps, ticks: _Ticks, above: float) -> _Grid:
     return _Grid(left + (width - count * side) / 2, top, side)
 
 
-def _span(axis: Axis) -> tuple[float, float]:
-    """Where the first cell begins and the last one ends."""
-    return axis.positions[0] - axis.block / 2, axis.positions[-1] + axis.block / 2
-
-
 def _ticks(axis: Axis, side: float) -> _Ticks:
     """As many tokens, or else round numbers, as are legible along a side."""
     if axis.labels:
         return _token_ticks(axis, side)
-    start, stop = _span(axis)
+    start, stop = axis.span
     room = max(0.4, widest([written(math.floor(stop))], TICK) + 0.08)
     locator = MaxNLocator(max(1, int(side / room)), integer=True, steps=[1, 2, 5, 10])
     places = [tick for tick in locator.tick_values(start, stop) if start <= tick <= stop]
@@ -244,7 +239,7 @@ def _token_ticks(axis: Axis, side: float) -> _Ticks:
 
 def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
     """Cells in their colours."""
-    start, stop = _span(axis)
+    start, stop = axis.span
     colours = _paint(panel.values, bar)
     if max(panel.values.shape) <= VECTOR_CELLS:
         edges = np.linspace(start, stop, len(axis.positions) + 1)

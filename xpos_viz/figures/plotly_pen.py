@@ -117,7 +117,7 @@ def _heatmap(panel: Panel, axis: Axis, place: int) -> go.Heatmap:
         x=axis.positions,
         y=axis.positions,
         z=_cells(panel.values),
-        customdata=_pairs(axis) if named else _lags(axis),
+        customdata=_pairs(axis) if named else np.where(np.isnan(panel.values), 0, _lags(axis)),
         hovertemplate=f"<b>{panel.title[0]}</b>  %{{z:.6~g}}<br>{position}<extra></extra>",
         hoverongaps=False,
         coloraxis=f"coloraxis{panel.bar + 1}",
@@ -158,8 +158,7 @@ def _position(query: str, key: str, lag: str, axis: Axis) -> str:
 
 def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> dict[str, dict[str, Any]]:
     """The two axes of a panel: equal steps, queries down, following those of the first."""
-    half = axis.block / 2
-    low, high = float(axis.positions[0]) - half, float(axis.positions[-1]) + half
+    low, high = axis.span
     x, y = sheet.frame(place - 1)
     first, left = place == 1, place == 1 or sheet.stacked
     common = _axis_style(ink) | _ticks(axis, sheet.size) | {"showgrid": False}

@@ -86,10 +86,10 @@ class Sample:
     head: int = 0
 
     def __post_init__(self) -> None:
-        if self.layer not in layers_of(self.name):
+        if type(self.layer) is not int or self.layer not in layers_of(self.name):
             legal = ", ".join(str(layer) for layer in layers_of(self.name))
             raise ValueError(f"{self.name} has no layer {self.layer!r}; use one of: {legal}.")
-        if self.head not in range(heads_of(self.name)):
+        if type(self.head) is not int or self.head not in range(heads_of(self.name)):
             last = heads_of(self.name) - 1
             raise ValueError(f"{self.name} has no head {self.head!r}; use 0 to {last}.")
 

@@ -87,7 +87,7 @@ def _curves(experiment: Experiment, width: int, text: Text) -> None:
 def _notice(result: Result, text: Text) -> None:
     """Three sentences on what is to be seen, with the numbers of what is shown."""
     st.header(text("ui.notice"), anchor=False)
-    rope, xpos = result.measurements
+    rope, xpos = (measurement.reach for measurement in result.measurements)
     tokens = len(result.experiment.window)
     share = xpos.far_magnitude / rope.far_magnitude if rope.far_magnitude else math.nan
     sentences = [
@@ -112,7 +112,7 @@ def _notice(result: Result, text: Text) -> None:
 def _third(result: Result, text: Text) -> str:
     """Of a real model, what its first token gets; else how soon the pairs fade."""
     if isinstance(result.experiment.inputs, Sample):
-        rope, xpos = (percent(measurement.first_share) for measurement in result.measurements)
+        rope, xpos = (percent(measurement.reach.first_share) for measurement in result.measurements)
         return text("ui.notice_first", rope=rope, xpos=xpos)
     half_lives = math.log(0.5) / result.experiment.encodings[-1].log_decay
     fast, slow = (rounded(float(half_lives[place])) for place in (0, -1))

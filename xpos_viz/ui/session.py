@@ -18,9 +18,10 @@ _CALLED, _MOVED = "called", "moved"
 
 def begin() -> Text:
     """Read the address if it is new, and return the sentences of the session's language."""
+    called = _CALLED in st.session_state  # then what the browser sends as its address is old
     st.session_state[_MOVED] = st.session_state.pop(_CALLED, None)
     address = {key: st.query_params[key] for key in st.query_params}
-    if st.session_state.get(_ADDRESS) != address:
+    if not called and st.session_state.get(_ADDRESS) != address:
         st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(address)
         st.session_state[_ADDRESS] = address
         st.session_state[_LOADED] = numbers(state().experiment)
