@@ -10,6 +10,7 @@ from xpos_viz import Experiment, rope, run, xpos
 from xpos_viz.experiment import View
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel, Scale
+from xpos_viz.figures.words import mask_words
 from xpos_viz.inputs import Inputs, Sample
 from xpos_viz.texts import texts
 
@@ -42,7 +43,7 @@ def maps(
 def state(stage, mask, language="en"):
     """The line of a title that says stage and mask."""
     text = texts(language)
-    parts = {"stage": text(f"figure.stage.{stage}"), "mask": text(f"figure.mask.{mask}")}
+    parts = {"stage": text(f"figure.stage.{stage}"), "mask": mask_words(mask, text)}
     return text("figure.state", **parts)
 
 

@@ -161,7 +161,8 @@ def test_gradients_of_weights():
 @pytest.mark.parametrize("mask", ["Causal", "", None, "blockwise?"])
 def test_an_unknown_mask_lists_the_masks(mask):
     assert message(attention_logits, torch.zeros(2, 2), rope(8), mask=mask) == (
-        f"unknown mask {mask!r}; use one of: causal, none, or a bool tensor."
+        f"unknown mask {mask!r}; use one of: causal, none, sliding:size, blockwise:size "
+        "(size ≥ 1 token), or a bool tensor."
     )
 
 

@@ -216,7 +216,13 @@ def test_what_a_dict_may_not_say(entries, text):
             {"stage": "logits"},
             "unknown stage 'logits'; use one of: scores, scaled, masked, weights.",
         ),
-        ({"mask": None}, "unknown mask None; use one of: causal, none."),
+        (
+            {"mask": None},
+            (
+                "unknown mask None; use one of: causal, none, sliding:size, blockwise:size "
+                "(size ≥ 1 token), or a bool tensor."
+            ),
+        ),
         ({"start": -1}, "start must be an integer ≥ 0, got -1; use 0 or more."),
         ({"start": 1.5}, "start must be an integer ≥ 0, got 1.5; use 0 or more."),
         ({"start": 4, "stop": 4}, "stop must be an integer ≥ 5, got 4; use 5 or more."),

@@ -13,7 +13,7 @@ PACKAGE = Path(xpos_viz.__file__).parent
 APP = PACKAGE.parent / "app.py"
 ROOMS: list[set[str]] = [
     {"encoding"},
-    {"entry"},
+    {"entry", "masks"},
     {"kernel"},
     {"attention"},
     {"curves", "pooling", "precision"},

@@ -1,7 +1,5 @@
 r"""From scores to logits to weights: scale, bias, mask and softmax, each visible."""
 
-from typing import Literal, get_args
-
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
@@ -9,14 +7,14 @@ from torch import Tensor
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import Positions, token_positions
+from xpos_viz.masks import Mask
 
-Mask = Literal["causal", "none"]
-MASKS: tuple[Mask, ...] = get_args(Mask)
-"""The masks with a name; a bool tensor is one as well."""
+AnyMask = Mask | str | Bool[Tensor, "... query_tokens key_tokens"]
+"""A mask, its word (:mod:`xpos_viz.masks`), or a bool tensor (True = may attend)."""
 
 
 def visible_keys(
-    mask: Mask | Bool[Tensor, "*batch query_tokens key_tokens"],
+    mask: AnyMask,
     query_positions: Float[Tensor, "*batch query_tokens"],
     key_positions: Float[Tensor, "*batch key_tokens"],
 ) -> Bool[Tensor, "*batch query_tokens key_tokens"]:
@@ -25,8 +23,8 @@ def visible_keys(
     Parameters
     ----------
     mask
-        "causal": keys at or before the query, m ≥ n. "none": all keys. Or a bool tensor,
-        which is returned as it is.
+        A mask or its word, such as "causal" or "sliding:256" (:mod:`xpos_viz.masks`); or a
+        bool tensor, which is returned as it is.
     query_positions, key_positions
         Positions, tokens, (…, L_q) and (…, L_k).
 
@@ -38,27 +36,22 @@ def visible_keys(
     Raises
     ------
     ValueError
-        For an unknown name or a tensor of another dtype.
+        For a word that is no mask, or a tensor of another dtype.
     """
-    if isinstance(mask, Tensor):
-        if mask.dtype != torch.bool:
-            raise ValueError(
-                f"mask must be bool (True = may attend), got {mask.dtype}; use mask.bool()."
-            )
-        return mask
-    lags = query_positions[..., :, None] - key_positions[..., None, :]
-    if mask == "causal":
-        return lags >= 0
-    if mask == "none":
-        return torch.ones_like(lags, dtype=torch.bool)
-    raise ValueError(f"unknown mask {mask!r}; use one of: {', '.join(MASKS)}, or a bool tensor.")
+    if not isinstance(mask, Tensor):
+        return Mask.of(mask).visible(query_positions, key_positions)
+    if mask.dtype != torch.bool:
+        raise ValueError(
+            f"mask must be bool (True = may attend), got {mask.dtype}; use mask.bool()."
+        )
+    return mask
 
 
 def attention_logits(
     scores: Float[Tensor, "*batch query_tokens key_tokens"],
     encoding: Encoding,
     *,
-    mask: Mask | Bool[Tensor, "*mask_batch query_tokens key_tokens"] = "causal",
+    mask: AnyMask = "causal",
     scale: float | None = None,
     query_positions: Positions | None = None,
     key_positions: Positions | None = None,
@@ -72,7 +65,8 @@ def attention_logits(
     encoding
         Its width gives the default scale; its temperature and bias enter here.
     mask
-        "causal" (m ≥ n), "none", or a bool tensor (True = may attend) that fits the scores.
+        "causal" (m ≥ n), "none", another word of :mod:`xpos_viz.masks`, or a bool tensor
+        (True = may attend) that fits the scores.
     scale
         A factor; None is 1/√d (Vaswani et al. 2017).
     query_positions, key_positions

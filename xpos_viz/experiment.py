@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args
 
-from xpos_viz.attention import MASKS, Mask
 from xpos_viz.encoding import Encoding, lookup
 from xpos_viz.inputs import SOURCES, Inputs
 from xpos_viz.inputs.vectors import check_whole
+from xpos_viz.masks import Mask
 
 D = TypeVar("D", bound="Inputs | View")
 Stage = Literal["scores", "scaled", "masked", "weights"]
@@ -28,7 +28,7 @@ class View:
     stage
         One of :data:`STAGES`.
     mask
-        "causal" or "none".
+        A word of :mod:`xpos_viz.masks`: "causal", "none", "sliding:256", "blockwise:512" …
     start, stop
         The tokens shown, start ≤ t < stop; None is the last. Weights still see every key.
     cells
@@ -41,15 +41,15 @@ class View:
     """
 
     stage: Stage = "scores"
-    mask: Mask = "causal"
+    mask: str = "causal"
     start: int = 0
     stop: int | None = None
     cells: int = 256
 
     def __post_init__(self) -> None:
-        for name, value, legal in (("stage", self.stage, STAGES), ("mask", self.mask, MASKS)):
-            if value not in legal:
-                raise ValueError(f"unknown {name} {value!r}; use one of: {', '.join(legal)}.")
+        if self.stage not in STAGES:
+            raise ValueError(f"unknown stage {self.stage!r}; use one of: {', '.join(STAGES)}.")
+        object.__setattr__(self, "mask", str(Mask.of(self.mask)))
         check_whole("start", self.start, 0)
         if self.stop is not None:
             check_whole("stop", self.stop, self.start + 1)

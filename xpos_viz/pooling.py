@@ -45,6 +45,13 @@ def block_mean(
     return _block_sum(shown, block) / _block_sum(visible.to(values), block)
 
 
+def block_any(
+    visible: Bool[Tensor, "rows columns"], block: int
+) -> Bool[Tensor, "row_blocks column_blocks"]:
+    """Whether a block has a visible cell."""
+    return _block_sum(visible.float(), block) > 0
+
+
 def robust_limit(*matrices: NDArray[np.float64], share: float = 0.995) -> float:
     """Return a colour limit: the `share` quantile of the finite magnitudes, 1 if they are zero.
 

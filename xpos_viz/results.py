@@ -15,13 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xpos_viz.attention import Mask, attention_logits, attention_weights, visible_keys
+from xpos_viz.attention import attention_logits, attention_weights, visible_keys
 from xpos_viz.curves import decay_table
 from xpos_viz.encoding import Encoding
 from xpos_viz.experiment import Experiment, Stage, View
 from xpos_viz.inputs import Inputs
 from xpos_viz.kernel import apply_encoding, attention_scores
-from xpos_viz.pooling import block_mean, block_size, robust_limit
+from xpos_viz.pooling import block_any, block_mean, block_size, robust_limit
 
 Array = NDArray[np.float64]
 
@@ -152,14 +152,14 @@ def run(experiment: Experiment) -> Result:
         difference = measurements[-1].values - measurements[0].values
     block = block_size(len(window), view.cells)
     edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
-    last = np.minimum(edges + block, window.stop) - 1
     positions: Array = edges + np.float64(block - 1) / 2
+    visible = visible_keys(view.mask, _tokens(window), _tokens(window))
     labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
     return Result(
         experiment=experiment,
         measurements=measurements,
         difference=_frozen(difference),
-        seen=_frozen(_seen(edges, last, view.mask)),
+        seen=_frozen(block_any(visible, block).numpy()),
         limit=robust_limit(*(measurement.values for measurement in measurements)),
         difference_limit=robust_limit(difference),
         block=block,
@@ -186,7 +186,7 @@ def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
 
 
 @lru_cache(maxsize=64)
-def reach(inputs: Inputs, encoding: Encoding, mask: Mask, shown: range) -> Reach:
+def reach(inputs: Inputs, encoding: Encoding, mask: str, shown: range) -> Reach:
     """Compute how far attention goes; the same arguments are computed once."""
     scores, seen = _scores(inputs, encoding, shown), _visible(inputs, mask, shown)
     weights = attention_weights(_logits(scores, encoding, seen, shown))
@@ -312,7 +312,7 @@ def _scores(inputs: Inputs, encoding: Encoding, shown: range) -> Tensor:
     )
 
 
-def _visible(inputs: Inputs, mask: Mask, shown: range) -> Tensor:
+def _visible(inputs: Inputs, mask: str, shown: range) -> Tensor:
     """Which of all keys each of the shown queries sees."""
     return visible_keys(mask, _tokens(shown), _tokens(range(inputs.tokens)))
 
@@ -325,12 +325,6 @@ def _logits(scores: Tensor, encoding: Encoding, seen: Tensor, shown: range) -> T
 def _tokens(tokens: range) -> Tensor:
     """Positions of tokens, float64."""
     return torch.arange(tokens.start, tokens.stop, dtype=torch.float64)
-
-
-def _seen(edges: NDArray[np.int64], last: NDArray[np.int64], mask: Mask) -> NDArray[np.bool_]:
-    """Which blocks have a visible cell: the last query of one sees its first key."""
-    first, final = (torch.as_tensor(e, dtype=torch.float64) for e in (edges, last))
-    return visible_keys(mask, final, first).numpy()
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

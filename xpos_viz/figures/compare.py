@@ -5,7 +5,7 @@ import pandas as pd
 
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
-from xpos_viz.figures.words import label, number, rounded, settings
+from xpos_viz.figures.words import label, mask_words, number, rounded, settings
 from xpos_viz.results import Result
 from xpos_viz.texts import Text
 
@@ -29,7 +29,7 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
     state = text(
         "figure.state",
         stage=text(f"figure.stage.{view.stage}"),
-        mask=text(f"figure.mask.{view.mask}"),
+        mask=mask_words(view.mask, text),
     )
     unit = text(f"figure.value.{view.stage}")
     panels = [
@@ -142,7 +142,7 @@ def _alt(result: Result, text: Text) -> str:
         "figure.maps_alt",
         labels=", ".join(label(encoding) for encoding in experiment.encodings),
         stage=text(f"figure.stage.{experiment.view.stage}"),
-        mask=text(f"figure.mask.{experiment.view.mask}"),
+        mask=mask_words(experiment.view.mask, text),
         start=experiment.window.start,
         stop=experiment.window.stop - 1,
         first=rounded(first.reach.far_magnitude),

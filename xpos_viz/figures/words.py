@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 from xpos_viz.encoding import PARAMETERS, Encoding
+from xpos_viz.masks import Mask
+from xpos_viz.texts import Text
 
 
 def number(value: float) -> str:
@@ -51,6 +53,12 @@ def tiny(error: float) -> str:
     ('5.1e-12', '0')
     """
     return f"{error:.1e}" if error else "0"
+
+
+def mask_words(mask: str, text: Text) -> str:
+    """Write a mask for a reader: causal mask, or sliding window of 256 tokens."""
+    described = Mask.of(mask)
+    return text(f"figure.mask.{described.name}", size=described.size)
 
 
 def settings(encoding: Encoding) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from xpos_viz.attention import MASKS
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import number
 from xpos_viz.inputs import SOURCES, Random, Sample
@@ -200,7 +199,7 @@ def _view(text: Text, experiment: Experiment) -> None:
         "mask",
         text("ui.mask"),
         view.mask == "causal",
-        lambda old, new: with_view(old, mask=MASKS[0] if new else MASKS[1]),
+        lambda old, new: with_view(old, mask="causal" if new else "none"),
         help=text("ui.mask_help"),
     )
     if tokens > 2:
