@@ -182,7 +182,7 @@ def test_a_mask_of_another_shape_is_refused(shape):
     )
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, "1"])
 def test_an_impossible_scale_is_refused(scale):
     assert message(attention_logits, torch.zeros(2, 2), rope(8), scale=scale) == (
         f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d."

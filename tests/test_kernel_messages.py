@@ -150,7 +150,7 @@ def test_a_long_list_is_shown_in_part():
     assert len(text) < 200
 
 
-@pytest.mark.parametrize("origin", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("origin", [math.nan, math.inf, -math.inf, "0", None, [1]])
 def test_an_impossible_origin(origin):
     assert message(apply_encoding, x, x, origin=origin) == (
         f"origin must be a finite position in tokens, got {origin!r}; use 0.0."

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import Positions, token_positions
+from xpos_viz.entry import Positions, is_finite, token_positions
 from xpos_viz.masks import Mask
 
 AnyMask = Mask | str | Bool[Tensor, "... query_tokens key_tokens"]
@@ -91,7 +91,7 @@ def attention_logits(
             [0.5000, 0.5000]])
     """
     factor = encoding.head_dim**-0.5 if scale is None else scale
-    if not 0 < factor < float("inf"):
+    if not (is_finite(factor) and factor > 0):
         raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
     queries, keys = scores.shape[-2], scores.shape[-1]
     m, n = token_positions(queries, keys, query_positions, key_positions)

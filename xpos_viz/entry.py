@@ -1,6 +1,8 @@
 """What enters the kernel: vectors, their layout and heads, and positions, checked once."""
 
+import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -186,6 +188,11 @@ def token_positions(
                 f"got {tuple(positions.shape)}; use one position per {name}."
             )
     return m, n
+
+
+def is_finite(value: object) -> bool:
+    """Whether `value` is a real number that is neither infinite nor NaN."""
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def real_positions(values: Positions | float, name: str) -> Float[Tensor, "..."]:

@@ -29,6 +29,7 @@ from xpos_viz.entry import (
     Rates,
     checked,
     from_pairs,
+    is_finite,
     real_positions,
     share_heads,
     table_device,
@@ -111,7 +112,7 @@ def apply_encoding(
             [0.5403, 0.8415]])
     """
     rates, m, n = checked(q, k, encoding, query_positions, key_positions, layout)
-    if not math.isfinite(origin):
+    if not is_finite(origin):
         raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
     if rates.ndim > 1:
         k = share_heads(k, q)

@@ -49,8 +49,8 @@ from xpos_viz.figures.paper import (
 )
 from xpos_viz.figures.theme import CLIPPED, DASHES, LINES, SCALES
 
-KINDS: tuple[str, ...] = ("png", "svg", "pdf")
-"""What :func:`save` writes."""
+KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+"""What :func:`save` writes, and its media type."""
 
 VECTOR_CELLS = 64
 """Most cells a side that are drawn as rectangles; more are a bitmap without smoothing."""

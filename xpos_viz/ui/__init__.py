@@ -9,6 +9,7 @@ from xpos_viz.texts import texts
 from xpos_viz.ui import compare
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
+from xpos_viz.ui.viewport import USUAL_WIDTH
 
 
 def prepare() -> None:
@@ -20,7 +21,7 @@ def prepare() -> None:
         score_maps(run(experiment), text),
         decay_curves(curves(experiment), experiment, text),
     ):
-        draw(description).to_json()
+        draw(description, width=USUAL_WIDTH).to_json()
 
 
 def main() -> None:

@@ -7,10 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from xpos_viz.figures.description import Description
-from xpos_viz.figures.paper_pen import save
+from xpos_viz.figures.paper_pen import KINDS, save
 from xpos_viz.texts import Text
-
-_KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 
 
 def show(description: Description, table: Callable[[], pd.DataFrame], text: Text) -> None:
@@ -18,7 +16,7 @@ def show(description: Description, table: Callable[[], pd.DataFrame], text: Text
     name = f"xpos_viz-{description.name}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text("ui.download"), width="content")
-        for kind, mime in _KINDS.items():
+        for kind, mime in KINDS.items():
             st.download_button(
                 kind.upper(),
                 partial(save, description, kind),
