@@ -209,7 +209,7 @@ def test_curves_state_their_assumption():
     shown = decay(*drawn.PAIR)
     assert shown.title == (
         "Expectation curve g[Δ] = Σ cos(Δθᵢ) ζᵢ^(Δ/B)",
-        "assumes q = k = ones: the encoding alone, without any content",
+        "assumes q = k = ones: no content",
     )
     assert (shown.x, shown.y) == ("lag Δ = m − n (tokens)", "g[Δ] (no unit)")
 
