@@ -19,7 +19,7 @@ run: $(VENV)/.run-ready ## start the dashboard and print its address
 	@$(PY) -m streamlit run app.py $(ARGS)
 
 test: lint ## run the linters, the type checks and every test
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --numprocesses=auto --dist=loadfile $(ARGS)
 
 lint: $(VENV)/.test-ready ## run the linters and the type checks
 	@$(PY) -m ruff check
