@@ -39,17 +39,17 @@ def find_chromium() -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs a Chromium; left out where none is found")
+    if find_chromium() is None and os.environ.get(REQUIRE) == "1":
+        raise pytest.UsageError(
+            f"{REQUIRE}=1, but no Chromium was found; `make browser` installs one, "
+            "or set CHROMIUM to its path."
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     needy = [item for item in items if item.get_closest_marker("browser")]
     if not needy or find_chromium():
         return
-    if os.environ.get(REQUIRE) == "1":
-        raise pytest.UsageError(
-            f"{REQUIRE}=1, but no Chromium was found for {len(needy)} browser tests; "
-            "`make browser` installs one, or set CHROMIUM to its path."
-        )
     items[:] = [item for item in items if item not in needy]
     config.hook.pytest_deselected(items=needy)
     config.stash[LEFT_OUT] = len(needy)
