@@ -511,6 +511,23 @@ def test_curves_are_those_of_the_table():
     pd.testing.assert_frame_equal(curves(twice), decay_table([rope(8), xpos(8)], range(2049)))
 
 
+def test_growth_ahead_of_the_query_does_not_set_the_colours():
+    causal, whole = (
+        run(of(Random(20), (rope(8), xpos(8, scale_base=1.0)), mask=mask))
+        for mask in ("causal", "none")
+    )
+    assert whole.measurements[1].values.max() > 1e6 * causal.limit
+    assert (whole.limit, whole.difference_limit) == (causal.limit, causal.difference_limit)
+
+
+def test_rows_of_the_table_stand_in_the_middle_of_their_tokens():
+    """The last block has the tokens 8, 9 and 10, then 9 and 10 alone."""
+    for tokens, middle in ((11, 9.0), (10, 8.5)):
+        table = run(of(Random(tokens), cells=3)).table()
+        assert table["query"].max() == middle
+        assert (table["lag"] == table["query"] - table["key"]).all()
+
+
 # Numbers
 
 

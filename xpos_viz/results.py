@@ -85,8 +85,8 @@ class Result:
     seen
         (blocks, blocks), bool: which cells are not masked.
     limit, difference_limit
-        Colour limits: the 99.5 % quantile of the seen magnitudes of all maps, and of the
-        difference.
+        Colour limits: the 99.5 % quantile of the magnitudes seen at Δ ≥ 0, of all maps and
+        of the difference; where XPos grows, it would leave nothing else to be seen.
     block
         Tokens per cell side.
     positions
@@ -112,12 +112,17 @@ class Result:
         return self.positions[:, None] - self.positions[None, :]
 
     def table(self) -> pd.DataFrame:
-        """Return the seen cells as rows: query, key, lag (tokens) and one value per map."""
+        """Return the seen cells as rows: query, key, lag (tokens) and one value per map.
+
+        Where a cell is a block, query and key are the middle of its tokens.
+        """
         rows, columns = np.nonzero(self.seen)
+        first = self.positions - (self.block - 1) / 2
+        middle = (first + np.minimum(first + self.block - 1, self.experiment.window[-1])) / 2
         data: dict[str, NDArray[Any]] = {
-            "query": self.positions[rows],
-            "key": self.positions[columns],
-            "lag": self.lags[rows, columns],
+            "query": middle[rows],
+            "key": middle[columns],
+            "lag": middle[rows] - middle[columns],
         }
         for encoding, measurement in zip(self.experiment.encodings, self.measurements, strict=True):
             data[repr(encoding)] = measurement.values[rows, columns]
@@ -154,14 +159,15 @@ def run(experiment: Experiment) -> Result:
     edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
     positions: Array = edges + np.float64(block - 1) / 2
     visible = visible_keys(view.mask, _tokens(window), _tokens(window))
+    behind = np.tri(len(positions), dtype=bool)
     labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
     return Result(
         experiment=experiment,
         measurements=measurements,
         difference=_frozen(difference),
         seen=_frozen(block_any(visible, block).numpy()),
-        limit=robust_limit(*(measurement.values for measurement in measurements)),
-        difference_limit=robust_limit(difference),
+        limit=robust_limit(*(measurement.values[behind] for measurement in measurements)),
+        difference_limit=robust_limit(difference[behind]),
         block=block,
         positions=_frozen(positions),
         labels=labels[window.start : window.stop],

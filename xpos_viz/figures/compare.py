@@ -111,6 +111,8 @@ def _notes(result: Result, text: Text) -> list[str]:
     notes = [_data(result.experiment, text)]
     if result.block > 1:
         notes.append(text("figure.block", block=result.block))
+    if any("½" in label or "⅓" in label for label in result.labels):
+        notes.append(text("figure.pieces"))
     limit, difference = rounded(result.limit), rounded(result.difference_limit)
     notes.append(text("figure.limits", limit=limit, difference=difference))
     if view.mask == "none":

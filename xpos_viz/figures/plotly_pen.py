@@ -162,7 +162,7 @@ def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> dict[str, dict[str,
     x, y = sheet.frame(place - 1)
     first, left = place == 1, place == 1 or sheet.stacked
     common = _axis_style(ink) | _ticks(axis, sheet.size) | {"showgrid": False}
-    common |= {"constrain": "domain"}
+    common |= {"constrain": "domain", "showline": True, "mirror": True}
     across = {"domain": x, "anchor": f"y{place}", "range": [low, high]}
     across |= {"title": _words(axis.keys, ink), "tickangle": -90 if axis.labels else 0}
     across |= {} if first else {"matches": "x"}
@@ -208,7 +208,8 @@ def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int)
             "ypad": foot,
             "thickness": 11,
             "outlinewidth": 0,
-            "nticks": 7,
+            "nticks": 4 + 2 * len(frames),
+            "tickangle": 0,
             "tickfont": {"color": ink.faint, "size": 11},
             "title": {"text": bar.label, "side": "bottom", "font": {"color": ink.text, "size": 12}},
         },

@@ -12,6 +12,7 @@ from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.figures.theme import Mode
 from xpos_viz.figures.words import percent, rounded, tiny
 from xpos_viz.inputs import Sample
+from xpos_viz.inputs.sample import read_sample
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, downloads
@@ -36,6 +37,7 @@ def show() -> None:
         _figure(maps, width)
         st.caption("  \n".join(maps.notes))
         downloads.show(maps, result.table, text)
+        _text(experiment, text)
         _notice(result, text)
         _checks(experiment, text)
     with beside:
@@ -82,6 +84,13 @@ def _curves(experiment: Experiment, width: int, text: Text) -> None:
     description = decay_curves(table, experiment, text, logarithmic=logarithmic)
     _figure(description, width)
     downloads.show(description, lambda: table, text)
+
+
+def _text(experiment: Experiment, text: Text) -> None:
+    """The text of a sample, to be read."""
+    if isinstance(experiment.inputs, Sample):
+        with st.expander(text("ui.read")):
+            st.text(str(read_sample(experiment.inputs.name)["text"]))
 
 
 def _notice(result: Result, text: Text) -> None:
