@@ -154,10 +154,12 @@ def _beside(bias: Tensor, batches: int, scores: Tensor) -> Tensor:
 
 
 def _check_heads(scores: Tensor, encoding: Encoding) -> None:
-    """Raise ValueError unless the scores have the heads of the encoding, one, or none."""
-    if encoding.heads and scores.ndim > 2 and scores.shape[-3] not in (1, encoding.heads):
+    """Raise ValueError unless the scores have the heads of bias or temperature, one, or none."""
+    differ = encoding.bias is not None or isinstance(encoding.temperature, Tensor)
+    heads = encoding.heads if differ else None
+    if heads and scores.ndim > 2 and scores.shape[-3] not in (1, heads):
         raise ValueError(
-            f"the encoding has values for {encoding.heads} heads, got scores of shape "
+            f"the encoding has values for {heads} heads, got scores of shape "
             f"{tuple(scores.shape)}; use an encoding with as many heads, or scores[:, None]."
         )
 

@@ -116,7 +116,8 @@ class Experiment:
         """Return the experiment as a flat dict of strings, whole and readable.
 
         A parameter stands under its name where all encodings that have it agree, and as
-        `name.1`, `name.2` … (the encoding's place) where they do not.
+        `name.1`, `name.2` … (the encoding's place) where they do not. Values of heads stand
+        between commas, rows of a table between semicolons.
         """
         entries: dict[str, Any] = {
             "encodings": ",".join(encoding.name for encoding in self.encodings),

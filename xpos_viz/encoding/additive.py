@@ -71,7 +71,7 @@ def alibi(head_dim: int, *, slope: PerHead = 2.0**-8) -> Terms:
     slopes = torch.as_tensor(slope, dtype=torch.float64)
 
     def by_head(lags: Tensor) -> Tensor:
-        return -slopes.reshape(*slopes.shape, *[1] * lags.ndim) * lags.abs()
+        return -slopes.reshape([*slopes.shape, *[1] * lags.ndim]) * lags.abs()
 
     return _adding(head_dim, by_head)
 
