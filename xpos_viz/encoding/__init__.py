@@ -9,6 +9,17 @@ rates (:mod:`xpos_viz.kernel`); ALiBi and T5 have none, and add a bias to the lo
 family of encodings is a function from parameters to :class:`Terms` under the
 :func:`family` decorator, which adds it to :data:`REGISTRY` and turns the function into a
 constructor of :class:`Encoding`.
+
+Examples
+--------
+>>> from xpos_viz.encoding import REGISTRY, retnet, retnet_decays, yarn
+>>> ", ".join(REGISTRY)
+'nope, rope, p_rope, xpos, decay, retnet, interpolation, ntk, dynamic_ntk, longrope, yarn,
+yarn_hf, llama3, alibi, t5, t5_bidirectional'
+>>> [(row.symbol, row.lower) for row in REGISTRY["xpos"].parameters.values()]
+[('base', 1.0), ('γ', 0.0), ('B', 0.0)]
+>>> retnet(64, decay=retnet_decays(8)).rates.shape, round(yarn(64, factor=4.0).temperature, 4)
+(torch.Size([8, 32]), 1.2965)
 """
 
 from xpos_viz.encoding.model import (

@@ -154,7 +154,7 @@ def retnet(head_dim: int, *, base: PerHead = 10_000.0, decay: PerHead = 0.96875)
 
 
 def retnet_decays(heads: int) -> tuple[float, ...]:
-    r"""What each head of RetNet keeps after one token: 1 − 2^(−5−h) (Sun et al. 2023, eq. 8).
+    r"""What each head of RetNet keeps after one token: 1 − 2^(−5−h) (Sun et al. 2023).
 
     Parameters
     ----------

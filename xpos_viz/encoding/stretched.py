@@ -87,7 +87,7 @@ def interpolation(head_dim: int, *, base: PerHead = 10_000.0, factor: PerHead = 
     "ntk",
     "NTK-aware",
     formula="λ_i = i(base·s^(d/(d−2)))^(−2i/d)",
-    source="Peng et al. 2023, arXiv:2309.00071, §3.1",
+    source="Peng et al. 2023, arXiv:2309.00071, on NTK-aware interpolation",
 )
 def ntk(head_dim: int, *, base: PerHead = 10_000.0, factor: PerHead = 4.0) -> Terms:
     r"""NTK-aware scaling: RoPE with a larger base, so that fast pairs stay and slow ones stretch.
@@ -227,7 +227,7 @@ def longrope(
     "YaRN",
     formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i from 0 at α to 1 at β turns within L₀;"
     "  logits × (0.1·ln s + 1)²",
-    source="Peng et al. 2023, arXiv:2309.00071, §3.2 and §3.4",
+    source="Peng et al. 2023, arXiv:2309.00071",
 )
 def yarn(
     head_dim: int,
@@ -310,8 +310,8 @@ def yarn_hf(
     head_dim, base, factor, train_length, low_turns, high_turns
         As in :func:`yarn`.
     truncate
-        1 rounds the ramp's ends outwards to whole pairs, which is what most models do;
-        0 does not.
+        1 rounds the ramp's ends outwards to whole pairs, as transformers does unless told
+        otherwise; 0 does not.
 
     Returns
     -------
