@@ -1,5 +1,6 @@
 """Inputs that the test modules share: seeded tensors, settings, golden numbers."""
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests import reference
 from xpos_viz import Encoding, nope, rope, xpos
-from xpos_viz.encoding import REGISTRY
+from xpos_viz.encoding import REGISTRY, alibi_slopes, longrope, retnet_decays, t5
 from xpos_viz.entry import Layout
 
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
@@ -40,10 +41,51 @@ def registered(head_dim):
     return [Encoding(name, (("head_dim", head_dim),)) for name in REGISTRY]
 
 
+LEARNED = tuple(math.sin(bucket) for bucket in range(32))
+"""Values for T5's buckets."""
+
+OWN: dict[str, tuple[Any, ...]] = {
+    "base": (100.0, 10_000.0, 500_000.0),
+    "gamma": (0.2, 0.4, 0.8),
+    "scale_base": (16.0, 64.0, 512.0),
+    "share": (0.0, 0.5, 1.0),
+    "decay": retnet_decays(3),
+    "factor": (1.0, 2.0, 8.0),
+    "low_turns": (0.5, 1.0, 2.0),
+    "high_turns": (4.0, 8.0, 32.0),
+    "slope": alibi_slopes(3),
+    "table": (LEARNED, LEARNED[::-1], LEARNED[1:] + LEARNED[:1]),
+}
+"""Values of three heads for every parameter that heads may have of their own."""
+
+
+def per_head(head_dim):
+    """Every family whose heads may differ, with three heads: by each parameter, and by all."""
+    for name, row in REGISTRY.items():
+        own = [key for key in row.defaults if key in OWN]
+        for keys in dict.fromkeys([*((key,) for key in own), tuple(own)]):
+            if keys:
+                yield Encoding(name, (("head_dim", head_dim), *((key, OWN[key]) for key in keys)))
+
+
+def each_head(encoding):
+    """An encoding for each head, with that head's values."""
+    for head in range(encoding.heads):
+        yield encoding.replace(
+            **{
+                key: value[head]
+                for key, value in encoding.parameters
+                if key in OWN and np.ndim(value) > (key == "table")
+            }
+        )
+
+
 def assorted(head_dim):
     """Every encoding of the registry, and some away from the defaults."""
     return [
         *registered(head_dim),
+        t5(head_dim, table=LEARNED),
+        longrope(head_dim, factors=tuple(1.0 + pair / 2 for pair in range(head_dim // 2))),
         rope(head_dim, base=500_000.0),
         xpos(head_dim, base=100.0, gamma=1.5, scale_base=64.0),
         xpos(head_dim, gamma=1e-6, scale_base=64.0),
@@ -64,7 +106,34 @@ def positive(low, high):
 def encodings(head_dims=(2, 4, 6, 16), scale_bases=(1.0, 1e9)):
     """Any encoding with any legal parameters that a person could mean."""
     dims, bases = st.sampled_from(head_dims), positive(1.0, 1e7)
+    lengths = st.integers(2, 10**6)
+    legal = {
+        "base": positive(2.0, 1e7),
+        "gamma": positive(1e-6, 1e3),
+        "scale_base": positive(*scale_bases),
+        "share": st.floats(0.0, 1.0),
+        "decay": positive(*scale_bases).map(lambda tokens: max(math.exp(-1 / tokens), 1e-300)),
+        "factor": positive(1.0, 100.0),
+        "factors": positive(0.5, 100.0),
+        "train_length": lengths,
+        "current_length": lengths,
+        "low_turns": st.floats(0.0, 3.0),
+        "high_turns": st.floats(3.5, 100.0),
+        "truncate": st.integers(0, 1),
+        "slope": st.floats(0.0, 1.0),
+        "table": st.floats(-9.0, 9.0).map(lambda size: tuple(size * x for x in LEARNED)),
+    }
+
+    def any_of(row):
+        parameters = {key: legal[key] for key in row.defaults}
+        return st.builds(
+            lambda width, given: Encoding(row.name, (("head_dim", width), *given.items())),
+            dims,
+            st.fixed_dictionaries(parameters),
+        )
+
     return st.one_of(
+        st.sampled_from(list(REGISTRY.values())).flatmap(any_of),
         st.builds(nope, dims),
         st.builds(rope, dims, base=bases),
         st.builds(

@@ -6,6 +6,8 @@ complex number, a lag is formed before any angle, and sums are exact (``math.fsu
     s(m, n) = Re Σ_i q_i · conj(k_i) · exp(λ_i (m − n)),   λ_i = iθ_i + ln(ζ_i)/B
     θ_i = base^(−2i/d)                  RoFormer (Su et al. 2021); Sun et al. 2022
     ζ_i = (2i/d + γ)/(1 + γ)            Sun et al. 2022, eq. 9
+
+Every family of encodings is a function of its name and parameters that returns its rates.
 """
 
 import cmath
@@ -38,6 +40,129 @@ def xpos(head_dim, base=10_000.0, gamma=0.4, scale_base=512.0):
 def nope(head_dim):
     """The rates of no encoding at all."""
     return [0j] * (head_dim // 2)
+
+
+def decay(head_dim, gamma=0.4, scale_base=512.0):
+    """XPos without rotation."""
+    return [complex(rate.real, 0.0) for rate in xpos(head_dim, 1.0, gamma, scale_base)]
+
+
+def retnet(head_dim, base=10_000.0, decay=1 - 2**-5):
+    """One decay for all pairs; angles from 1 down to 1/base."""
+    last = max(head_dim // 2 - 1, 1)
+    return [complex(math.log(decay), base ** (-i / last)) for i in range(head_dim // 2)]
+
+
+def p_rope(head_dim, base=10_000.0, share=0.75):
+    """RoPE whose slow pairs do not turn."""
+    turned = math.floor(share * (head_dim // 2) + 1e-9)
+    return [rate * (i < turned) for i, rate in enumerate(rope(head_dim, base))]
+
+
+def interpolation(head_dim, base=10_000.0, factor=4.0):
+    """RoPE, `factor` times more slowly."""
+    return [rate / factor for rate in rope(head_dim, base)]
+
+
+def ntk(head_dim, base=10_000.0, factor=4.0):
+    """RoPE with the base that slows the last pair down `factor` times; one pair alone stays."""
+    power = head_dim / (head_dim - 2) if head_dim > 2 else 0.0
+    return rope(head_dim, base * factor**power)
+
+
+def dynamic_ntk(head_dim, base=10_000.0, factor=2.0, train_length=2048, current_length=4096):
+    """The same for the factor that a text of the current length asks for."""
+    length = max(current_length, train_length)
+    return ntk(head_dim, base, factor * length / train_length - (factor - 1))
+
+
+def longrope(head_dim, base=10_000.0, factors=4.0, **_):
+    """RoPE with a factor for each pair."""
+    own = factors if isinstance(factors, tuple) else [factors] * (head_dim // 2)
+    return [rate / e for rate, e in zip(rope(head_dim, base), own, strict=True)]
+
+
+def between(rates, factor, kept):
+    """Rates stretched by a factor where they are not kept."""
+    return [(1 - k) * rate / factor + k * rate for rate, k in zip(rates, kept, strict=True)]
+
+
+def yarn(head_dim, base=10_000.0, factor=4.0, train_length=2048, low_turns=1.0, high_turns=32.0):
+    """Kept by the number of turns within the training length (the paper's ramp)."""
+    rates = rope(head_dim, base)
+    turns = [train_length / (2 * math.pi / rate.imag) for rate in rates]
+    kept = [min(max((r - low_turns) / (high_turns - low_turns), 0), 1) for r in turns]
+    return between(rates, factor, kept)
+
+
+def llama3(head_dim, base=500_000.0, factor=8.0, train_length=8192, low_turns=1.0, high_turns=4.0):
+    """By wavelengths: short ones are kept, long ones stretched, those between are blended."""
+    rates = []
+    for rate in rope(head_dim, base):
+        wavelength = 2 * math.pi / rate.imag
+        if wavelength < train_length / high_turns:
+            rates.append(rate)
+        elif low_turns and wavelength > train_length / low_turns:
+            rates.append(rate / factor)
+        else:
+            smooth = (train_length / wavelength - low_turns) / (high_turns - low_turns)
+            rates.append((1 - smooth) * rate / factor + smooth * rate)
+    return rates
+
+
+def yarn_hf(
+    head_dim,
+    base=10_000.0,
+    factor=4.0,
+    train_length=2048,
+    low_turns=1.0,
+    high_turns=32.0,
+    truncate=1,
+):
+    """Kept by the pair's index, with a ramp between the pairs of many and of few turns."""
+
+    def index(turns):
+        if turns == 0:
+            return float(head_dim - 1)
+        return head_dim * math.log(train_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first, last = index(high_turns), index(low_turns)
+    if truncate:
+        first, last = math.floor(first), math.ceil(last)
+    first, last = (min(max(end, 0), head_dim - 1) for end in (first, last))
+    if first == last:
+        last += 0.001
+    ramp = [min(max((i - first) / (last - first), 0), 1) for i in range(head_dim // 2)]
+    return between(rope(head_dim, base), factor, [1 - x for x in ramp])
+
+
+def alibi(head_dim, **_):
+    """The rates of encodings that only add to the logits: none."""
+    return nope(head_dim)
+
+
+t5 = t5_bidirectional = alibi
+
+
+def t5_bucket(lag, buckets=32):
+    """The bucket of a whole lag, in exact integers; keys ahead are at distance 0.
+
+    Bucket e + j begins at e·(128/e)^(j/e), where e is half the number of buckets.
+    """
+    distance, exact = max(lag, 0), buckets // 2
+    if distance < exact:
+        return distance
+    begun = [j for j in range(exact) if distance**exact >= exact**exact * (128 // exact) ** j]
+    return exact + max(begun)
+
+
+def temperature(name, factor=1.0, train_length=2048, **_):
+    """The factor on the logits: cos and sin of YaRN and LongRoPE have its square root."""
+    if name in ("yarn", "yarn_hf"):
+        return (0.1 * math.log(factor) + 1) ** 2
+    return (
+        math.sqrt(1 + math.log(factor) / math.log(train_length)) ** 2 if name == "longrope" else 1
+    )
 
 
 def pairs(vector, layout):

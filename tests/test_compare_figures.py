@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from tests import drawn
+from tests import cases, drawn
 from xpos_viz import Experiment, decay_curve, nope, rope, xpos
+from xpos_viz.encoding import longrope, t5
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.words import label, number, rounded, settings
@@ -86,11 +87,47 @@ def test_measured_numbers_have_three_digits(value, words):
 
 
 def test_an_encoding_is_written_with_its_parameters():
-    encoding = xpos(64, base=1e5, gamma=0.25, scale_base=1024.0)
-    assert settings(encoding) == "base 100,000, γ 0.25, B 1,024"
-    assert label(encoding) == "XPos (base 100,000, γ 0.25, B 1,024)"
-    assert (settings(rope(8)), label(rope(8))) == ("base 10,000", "RoPE (base 10,000)")
-    assert (settings(nope(8)), label(nope(8))) == ("", "NoPE")
+    encoding, text = xpos(64, base=1e5, gamma=0.25, scale_base=1024.0), texts("en")
+    assert settings(encoding, text) == "base 100,000, γ 0.25, B 1,024"
+    assert label(encoding, text) == "XPos (base 100,000, γ 0.25, B 1,024)"
+    assert settings(rope(8), text) == "base 10,000"
+    assert label(rope(8), text) == "RoPE (base 10,000)"
+    assert (settings(nope(8), text), label(nope(8), text)) == ("", "NoPE")
+    assert settings(encoding, texts("zh")) == "base 100,000，γ 0.25，B 1,024"
+
+
+LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "english", "chinese"),
+    [
+        (
+            xpos(8, gamma=(0.8, 0.2, 0.4)),
+            "base 10,000, γ 0.2 … 0.8 (3 heads), B 512",
+            "base 10,000，γ 0.2 … 0.8（3 个头），B 512",
+        ),
+        (
+            longrope(8, factors=(1.0, 1.5, 2.5, 4.0)),
+            "base 10,000, e 1 … 4 (4 pairs), s 4, L₀ 2,048",
+            "base 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
+        ),
+        (t5(8, table=LEARNED), "table -2 … 5.75 (32 buckets)", "table -2 … 5.75（32 个桶）"),
+        (t5(8, table=(LEARNED,) * 3), "table -2 … 5.75 (3 heads)", "table -2 … 5.75（3 个头）"),
+    ],
+    ids=["heads", "pairs", "buckets", "heads of buckets"],
+)
+def test_several_values_are_written_as_their_range(encoding, english, chinese):
+    assert settings(encoding, texts("en")) == english
+    assert settings(encoding, texts("zh")) == chinese
+
+
+@each_language
+def test_every_family_can_be_written(language):
+    for encoding in cases.assorted(8):
+        words = label(encoding, texts(language))
+        assert words.startswith(encoding.family.label)
+        assert all(row.symbol in words for row in encoding.family.parameters.values())
 
 
 # Maps
@@ -124,11 +161,11 @@ def test_axes_are_those_of_the_run():
 @pytest.mark.parametrize(("language", "stage", "mask"), STATES)
 def test_titles_name_encoding_parameters_stage_and_mask(language, stage, mask):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
-    state = STATES[language, stage, mask]
+    state, comma = STATES[language, stage, mask], {"en": ", ", "zh": "，"}[language]
     assert [panel.title for panel in maps.panels] == [
         ("RoPE", "base 100,000", state),
-        ("XPos", "base 100,000, γ 0.4, B 24", state),
-        ("XPos − RoPE", "base 100,000, γ 0.4, B 24", state),
+        ("XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state),
+        ("XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state),
     ]
 
 
@@ -182,7 +219,7 @@ def test_alternative_text_of_maps_has_their_numbers(language):
     assert numbers[0] != numbers[1]
     for words in (
         *numbers,
-        *map(label, drawn.PAIR),
+        *(label(encoding, text) for encoding in drawn.PAIR),
         *("2", "49"),
         text("figure.stage.scores"),
         text("figure.mask.causal"),
@@ -198,7 +235,8 @@ def test_alternative_text_of_maps_has_their_numbers(language):
 def test_curves_are_g_of_each_encoding(logarithmic, language):
     shown = decay(*drawn.PAIR, language=language, logarithmic=logarithmic)
     assert (shown.name, shown.logarithmic) == ("decay", logarithmic)
-    assert [curve.label for curve in shown.curves] == list(map(label, drawn.PAIR))
+    labels = [label(encoding, texts(language)) for encoding in drawn.PAIR]
+    assert [curve.label for curve in shown.curves] == labels
     lags = np.arange(1 if logarithmic else 0, 2049)
     for curve, encoding in zip(shown.curves, drawn.PAIR, strict=True):
         assert np.array_equal(curve.x, lags)

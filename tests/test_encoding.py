@@ -11,9 +11,9 @@ import pytest
 import torch
 from hypothesis import given
 
-import xpos_viz
 from tests import cases, tolerances
 from xpos_viz import Encoding, nope, rope, xpos
+from xpos_viz import encoding as families
 from xpos_viz.encoding import REGISTRY
 
 each_family = pytest.mark.parametrize("name", REGISTRY)
@@ -32,7 +32,7 @@ def test_a_row_of_the_registry_says_what_it_is(name):
 
 @each_family
 def test_a_constructor_has_the_defaults_of_its_row(name):
-    constructor = getattr(xpos_viz, name)
+    constructor = getattr(families, name)
     encoding = constructor(16)
     assert encoding == constructor(16, **REGISTRY[name].defaults)
     assert encoding == Encoding(name, (("head_dim", 16),))
@@ -75,7 +75,7 @@ def test_an_encoding_survives_every_way_of_copying(encoding):
         Encoding(encoding.name, encoding.parameters),
         copy.deepcopy(encoding),
         pickle.loads(pickle.dumps(encoding)),
-        eval(repr(encoding), dict(vars(xpos_viz))),
+        eval(repr(encoding), dict(vars(families))),
     ):
         assert copied == encoding
         assert hash(copied) == hash(encoding)
@@ -112,10 +112,11 @@ def test_derived_tensors(encoding):
 
 
 @pytest.mark.parametrize("encoding", cases.registered(8), ids=repr)
-def test_second_terms_are_neutral(encoding):
-    assert encoding.bias is None
-    assert encoding.temperature == 1.0
+def test_second_terms_are_neutral_but_for_those_that_have_them(encoding):
+    assert (encoding.bias is None) == (encoding.name not in ("alibi", "t5", "t5_bidirectional"))
+    assert (encoding.temperature == 1.0) == (encoding.name not in ("longrope", "yarn", "yarn_hf"))
     assert encoding.rotary_width == encoding.head_dim == 8
+    assert encoding.heads is None
 
 
 def test_known_rates():
@@ -167,7 +168,7 @@ def test_extreme_parameters_give_numbers(base, gamma, scale_base):
 @each_family
 def test_an_impossible_width_is_refused(name, head_dim, message):
     with pytest.raises(ValueError) as caught:
-        getattr(xpos_viz, name)(head_dim)
+        getattr(families, name)(head_dim)
     assert str(caught.value) == message
 
 

@@ -24,6 +24,7 @@ from xpos_viz import (
     run,
     xpos,
 )
+from xpos_viz.encoding import PARAMETERS, REGISTRY, t5
 from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of
@@ -118,6 +119,57 @@ def test_a_round_trip_through_a_flat_dict_of_strings(original):
     assert Experiment.from_dict(entries).to_dict() == entries
 
 
+@pytest.mark.parametrize("encoding", [*cases.assorted(8), *cases.per_head(8)], ids=repr)
+def test_every_family_survives_a_round_trip(encoding):
+    for encodings in ((encoding,), (rope(8), encoding), (encoding, xpos(8, base=100.0))):
+        original = of(Random(9), encodings)
+        entries = original.to_dict()
+        assert {type(part) for pair in entries.items() for part in pair} == {str}
+        read = Experiment.from_dict(entries)
+        assert read == original
+        assert hash(read) == hash(original)
+        assert list(map(repr, read.encodings)) == list(map(repr, encodings))
+
+
+def test_tuples_and_tables_are_written_with_commas_and_semicolons():
+    row = cases.LEARNED
+    for encoding, key, text in (
+        (xpos(8, gamma=(0.2, 0.4, 1)), "gamma", "0.2,0.4,1"),
+        (xpos(8, gamma=(0.2,)), "gamma", "0.2,"),
+        (t5(8, table=row), "table", ",".join(map(repr, row)).replace("0.0,", "0,")),
+        (t5(8, table=((1.5,) * 32,)), "table", ",".join(["1.5"] * 32) + ";"),
+        (t5(8, table=((2.5,) * 32, (-0.0,) * 32)), "table", f"{'2.5,' * 31}2.5;{'-0,' * 31}-0"),
+    ):
+        entries = of(Random(9), (encoding,)).to_dict()
+        assert entries[key] == text
+        assert Experiment.from_dict(entries).encodings == (encoding,)
+
+
+def test_no_parameter_has_the_name_of_another_setting():
+    described = {entry.name for kind in (*SOURCES.values(), View) for entry in fields(kind)}
+    assert described.isdisjoint(PARAMETERS)
+
+
+def test_a_result_shows_one_head():
+    experiment = of(Random(9), (xpos(8, gamma=(0.2, 0.4)),))
+    with pytest.raises(ValueError) as caught:
+        run(experiment)
+    assert str(caught.value) == (
+        "a result shows one head, got values for 2 in "
+        "xpos(8, base=10000.0, gamma=(0.2, 0.4), scale_base=512.0); "
+        "use one number for each parameter."
+    )
+
+
+def test_every_family_can_be_run():
+    encodings = tuple(cases.assorted(8))
+    result = run(of(Random(9), encodings, stage="weights"))
+    assert all(np.isfinite(each.values[result.seen]).all() for each in result.measurements)
+    check = self_check(of(Random(9), encodings))
+    assert math.isfinite(check.shift)
+    assert check.norm <= tolerances.EXACT
+
+
 def test_a_whole_dict_reads_well():
     view = View("weights", "none", 2, 20, 10)
     assert Experiment(PAIR, Sample("pronoun", 8, 2), view).to_dict() == {
@@ -186,7 +238,23 @@ def test_its_own_parameter_goes_before_the_common_one():
             "unknown setting 'gamma'; use: cells, length, mask, stage, start, stop.",
         ),
         ({"source": "net"}, "unknown source 'net'; use one of: sample, expectation, random."),
-        ({"encodings": "rope,alibi"}, "unknown encoding 'alibi'; use one of: nope, rope, xpos."),
+        (
+            {"encodings": "rope,alibi9"},
+            f"unknown encoding 'alibi9'; use one of: {', '.join(REGISTRY)}.",
+        ),
+        ({"gamma": "0.2,much"}, "gamma must be a number, got 'much'; use 0.4 or 1e4."),
+        ({"gamma": ","}, "gamma must be a number, got ''; use 0.4 or 1e4."),
+        (
+            {"gamma": "0.2,0"},
+            ("gamma must be a finite number > 0, got 0.0 in (0.2, 0.0); the usual value is 0.4."),
+        ),
+        (
+            {"gamma": "0.2;0.4"},
+            (
+                "gamma must be one number, or one for each head, got ((0.2,), (0.4,)); "
+                "the usual value is 0.4."
+            ),
+        ),
         ({"gamma": "much"}, "gamma must be a number, got 'much'; use 0.4 or 1e4."),
         ({"gamma": "nan"}, "gamma must be a finite number > 0, got nan; the usual value is 0.4."),
         ({"base.2": "x"}, "base must be a number, got 'x'; use 0.4 or 1e4."),

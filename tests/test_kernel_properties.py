@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import cases, reference, tolerances
-from xpos_viz import apply_encoding, attention_scores, rope, xpos
+from xpos_viz import apply_encoding, attention_scores, nope, rope, xpos
+from xpos_viz.encoding import decay
 from xpos_viz.kernel import SCORE_ERROR
 
 seeds = st.integers(0, 2**32 - 1)
@@ -58,9 +59,14 @@ def test_shifting_all_positions_changes_nothing(encoding, tokens, seed, shift, l
     assert torch.equal(still, moved)
 
 
-@given(st.integers(1, 16), cases.positive(1.0, 1e7), lengths, seeds, layouts, st.integers(0, 5000))
-def test_rope_keeps_norms(pairs, base, tokens, seed, layout, origin):
-    encoding = rope(2 * pairs, base=base)
+@given(
+    cases.encodings().filter(lambda encoding: not encoding.log_decay.any()),
+    lengths,
+    seeds,
+    layouts,
+    st.integers(0, 5000),
+)
+def test_what_does_not_decay_keeps_norms(encoding, tokens, seed, layout, origin):
     q, k = inputs(encoding, tokens, tokens, seed)
     turned = apply_encoding(q, k, encoding, layout=layout, origin=float(origin))
     for before, after in zip((q, k), turned, strict=True):
@@ -69,13 +75,16 @@ def test_rope_keeps_norms(pairs, base, tokens, seed, layout, origin):
 
 @given(st.integers(1, 16), cases.positive(1.0, 1e7), cases.positive(0.01, 10.0), lengths, seeds)
 def test_xpos_without_end_is_rope(pairs, base, gamma, tokens, seed):
-    """ζ^(Δ/B) is 1 to within |ln ζ|·L/B, here below 5·16/10^16."""
-    far = xpos(2 * pairs, base=base, gamma=gamma, scale_base=1e16)
-    plain = rope(2 * pairs, base=base)
-    q, k = inputs(plain, tokens, tokens, seed)
-    sizes = q.norm(dim=-1)[:, None] * k.norm(dim=-1)
-    limit, rotated = attention_scores(q, k, far), attention_scores(q, k, plain)
-    assert tolerances.within(limit, rotated, tolerances.EXACT * sizes)
+    """ζ^(Δ/B) is 1 to within |ln ζ|·L/B, here below 5·16/10^16; and decay alone is nothing."""
+    width = 2 * pairs
+    for far, plain in (
+        (xpos(width, base=base, gamma=gamma, scale_base=1e16), rope(width, base=base)),
+        (decay(width, gamma=gamma, scale_base=1e16), nope(width)),
+    ):
+        q, k = inputs(plain, tokens, tokens, seed)
+        sizes = q.norm(dim=-1)[:, None] * k.norm(dim=-1)
+        limit, rotated = attention_scores(q, k, far), attention_scores(q, k, plain)
+        assert tolerances.within(limit, rotated, tolerances.EXACT * sizes)
 
 
 @given(cases.encodings(scale_bases=(0.01, 1e9)), lengths, seeds, layouts)

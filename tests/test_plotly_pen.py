@@ -202,11 +202,11 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
     spec, text = drawn.spec(draw(maps)), texts(language)
     lines = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
-    state = drawn.state(stage, mask, language)
+    state, comma = drawn.state(stage, mask, language), {"en": ", ", "zh": "，"}[language]
     assert [line.split("<br>") for line in lines] == [
         ["RoPE", "base 100,000", state],
-        ["XPos", "base 100,000, γ 0.4, B 24", state],
-        ["XPos − RoPE", "base 100,000, γ 0.4, B 24", state],
+        ["XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state],
+        ["XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state],
     ]
     bars = [
         spec["layout"][name]["colorbar"]["title"]["text"] for name in ("coloraxis", "coloraxis2")

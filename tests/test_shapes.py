@@ -24,14 +24,15 @@ from xpos_viz import (
     attention_weights,
     curves,
     decay_curve,
-    encoding,
     entry,
     kernel,
     lag_response,
     rope,
     xpos,
 )
+from xpos_viz.encoding import additive, decaying, model, rotary, stretched
 
+ENCODINGS = (model, rotary, decaying, stretched, additive)
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
 BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
 
@@ -39,7 +40,7 @@ BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
 @pytest.fixture(autouse=True)
 def checked_private_functions(monkeypatch):
     """Check every private function of the core, arguments and results, while a test runs."""
-    for module in (encoding, entry, kernel, attention, curves):
+    for module in (*ENCODINGS, entry, kernel, attention, curves):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("_") and function.__module__ == module.__name__:
                 monkeypatch.setattr(

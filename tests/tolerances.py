@@ -20,6 +20,10 @@ GOLDEN_ACAUSAL = 2e-5
 """Relative to Σ |q_i||k_i| ζ_i^(Δ/B), for acausal scores, which grow; measured: 8e-6, at B = 64,
 where their float32 scales are raised to the power 8."""
 
+GOLDEN_ANGLES = 3e-7
+"""Relative, angles of stretched RoPE in float32, eps 1.2e-7: a power and up to two operations
+more; measured: 2.7e-7."""
+
 SAMPLE = 2e-3
 """Absolute, attention weights of a model: its queries and keys are stored as float16."""
 

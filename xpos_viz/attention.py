@@ -63,7 +63,8 @@ def attention_logits(
     scores
         Unscaled scores (…, L_q, L_k), from :func:`xpos_viz.attention_scores`.
     encoding
-        Its width gives the default scale; its temperature and bias enter here.
+        Its width gives the default scale; its temperature and bias enter here, with one
+        matrix for each head where heads differ.
     mask
         "causal" (m ≥ n), "none", another word of :mod:`xpos_viz.masks`, or a bool tensor
         (True = may attend) that fits the scores.
@@ -75,12 +76,13 @@ def attention_logits(
     Returns
     -------
     Tensor
-        (…, L_q, L_k), of the dtype of the scores.
+        (…, L_q, L_k), of the dtype of the scores; (heads, L_q, L_k) of scores (L_q, L_k)
+        where the encoding's heads differ.
 
     Raises
     ------
     ValueError
-        For a mask, scale or positions that do not fit.
+        For a mask, scale, positions or heads that do not fit.
 
     Examples
     --------
@@ -95,12 +97,14 @@ def attention_logits(
         raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
     queries, keys = scores.shape[-2], scores.shape[-1]
     m, n = token_positions(queries, keys, query_positions, key_positions)
+    _check_heads(scores, encoding)
+    logits = (scores * (factor * encoding.temperature)).to(scores)
+    if encoding.bias is not None:
+        bias = encoding.bias(m[..., :, None] - n[..., None, :])
+        logits = logits + _beside(bias, m.ndim - 1, scores).to(logits)
     m, n = (positions.reshape(_batched(positions, scores)) for positions in (m, n))
     visible = visible_keys(mask, m, n).to(scores.device)
-    _check_fits(visible, scores)
-    logits = scores * (factor * encoding.temperature)
-    if encoding.bias is not None:
-        logits = logits + encoding.bias(m[..., :, None] - n[..., None, :]).to(logits)
+    _check_fits(visible, logits)
     return logits.masked_fill(~visible, -torch.inf)
 
 
@@ -136,6 +140,28 @@ def _batched(positions: Tensor, scores: Tensor) -> tuple[int, ...]:
     """The shape of positions (batch, L) beside scores (batch, …, L_q, L_k)."""
     batch = positions.shape[:-1]
     return (*batch, *[1] * (scores.ndim - 2 - len(batch)), positions.shape[-1])
+
+
+def _beside(bias: Tensor, batches: int, scores: Tensor) -> Tensor:
+    """A bias (batch?, heads?, L_q, L_k) with room for the other dimensions of the scores."""
+    if batches and bias.ndim > scores.ndim:
+        raise ValueError(
+            "scores must have each dimension of the bias (batch, heads, L_q, L_k), got "
+            f"{tuple(scores.shape)} and a bias {tuple(bias.shape)}; use scores[:, None]."
+        )
+    gap = [1] * (scores.ndim - bias.ndim)
+    return bias.reshape(*bias.shape[:batches], *gap, *bias.shape[batches:])
+
+
+def _check_heads(scores: Tensor, encoding: Encoding) -> None:
+    """Raise ValueError unless the scores have the heads of bias or temperature, one, or none."""
+    differ = encoding.bias is not None or isinstance(encoding.temperature, Tensor)
+    heads = encoding.heads if differ else None
+    if heads and scores.ndim > 2 and scores.shape[-3] not in (1, heads):
+        raise ValueError(
+            f"the encoding has values for {heads} heads, got scores of shape "
+            f"{tuple(scores.shape)}; use an encoding with as many heads, or scores[:, None]."
+        )
 
 
 def _check_fits(visible: Tensor, scores: Tensor) -> None:

@@ -6,9 +6,9 @@ through a flat dict of strings, which is an address or a file.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
-from xpos_viz.encoding import Encoding, lookup
+from xpos_viz.encoding import Encoding, Value, lookup
 from xpos_viz.inputs import SOURCES, Inputs
 from xpos_viz.inputs.vectors import check_whole
 from xpos_viz.masks import Mask
@@ -116,7 +116,8 @@ class Experiment:
         """Return the experiment as a flat dict of strings, whole and readable.
 
         A parameter stands under its name where all encodings that have it agree, and as
-        `name.1`, `name.2` … (the encoding's place) where they do not.
+        `name.1`, `name.2` … (the encoding's place) where they do not. Values of heads stand
+        between commas, rows of a table between semicolons.
         """
         entries: dict[str, Any] = {
             "encodings": ",".join(encoding.name for encoding in self.encodings),
@@ -167,7 +168,15 @@ class Experiment:
 
 
 def _written(value: object) -> str:
-    """A setting as text: numbers in full precision, whole ones without a point."""
+    """A setting as text: numbers in full precision, whole ones without a point.
+
+    Tuples are written as 0.2,0.4 and tables as rows between semicolons; one number or row
+    alone keeps its mark: 0.2,
+    """
+    if isinstance(value, tuple):
+        items = cast("tuple[object, ...]", value)
+        mark = ";" if isinstance(items[0], tuple) else ","
+        return mark.join(map(_written, items)) + mark * (len(items) == 1)
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
@@ -186,10 +195,22 @@ def _whole(name: str, text: str) -> int:
         ) from None
 
 
-def _parameters(entries: Mapping[str, str], name: str, place: int) -> tuple[tuple[str, float], ...]:
+def _parameters(entries: Mapping[str, str], name: str, place: int) -> tuple[tuple[str, Value], ...]:
     """The parameters given for the encoding at `place`, parsed."""
     given = {key: entries.get(f"{key}.{place}", entries.get(key)) for key in lookup(name).defaults}
-    return tuple((key, _number(key, text)) for key, text in given.items() if text is not None)
+    return tuple((key, _value(key, text)) for key, text in given.items() if text is not None)
+
+
+def _value(name: str, text: str) -> Value:
+    """Parse a number, numbers between commas, or rows of them between semicolons."""
+    if ";" in text:
+        return tuple(_numbers(name, row) for row in text.removesuffix(";").split(";"))
+    return _numbers(name, text) if "," in text else _number(name, text)
+
+
+def _numbers(name: str, text: str) -> tuple[float, ...]:
+    """Parse numbers between commas."""
+    return tuple(_number(name, part) for part in text.removesuffix(",").split(","))
 
 
 def _parsed(kind: type[D], entries: Mapping[str, str]) -> D:

@@ -246,7 +246,7 @@ def self_check(experiment: Experiment) -> SelfCheck:
     scaled = {
         encoding.replace(scale_base=NEVER)
         for encoding in experiment.encodings
-        if "scale_base" in dict(encoding.parameters)
+        if {"base", "scale_base"} <= dict(encoding.parameters).keys()
     }
     return SelfCheck(
         shift=_worst(shift_error(inputs, encoding, *span) for encoding in experiment.encodings),
@@ -308,6 +308,11 @@ def _curve(encoding: Encoding) -> pd.DataFrame:
 @lru_cache(maxsize=6)
 def _scores(inputs: Inputs, encoding: Encoding, shown: range) -> Tensor:
     """Scores of the shown queries with all keys, float64; few are kept, for they are large."""
+    if encoding.heads is not None:
+        raise ValueError(
+            f"a result shows one head, got values for {encoding.heads} in {encoding!r:.60}; "
+            "use one number for each parameter."
+        )
     vectors = inputs.load(encoding.head_dim)
     return attention_scores(
         vectors.q[shown.start : shown.stop],

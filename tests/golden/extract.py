@@ -68,9 +68,15 @@ def curves_of(source: Path) -> dict[str, np.ndarray]:
     return {"curves/lags": LAGS, **{f"curves/{x}": stored[f"analytic/{x}"][LAGS] for x in CURVES}}
 
 
+def scaling_of(source: Path) -> dict[str, np.ndarray]:
+    """Angles and factors of stretched RoPE, slopes of ALiBi and buckets of T5, as they are."""
+    stored = np.load(source / "curves.npz")
+    return {key: stored[key] for key in stored if key.startswith(("rope_scaling/", "bias/"))}
+
+
 def main(source: Path) -> None:
     """Write golden.npz beside this file."""
-    golden = {**scores_of(source), **decode_of(source), **curves_of(source)}
+    golden = {**scores_of(source), **decode_of(source), **curves_of(source), **scaling_of(source)}
     used = set(range(512 - max(DECODES), 512))
     for name, tokens in golden.items():
         if name.startswith(("rows/", "columns/")):

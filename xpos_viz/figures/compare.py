@@ -5,7 +5,7 @@ import pandas as pd
 
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
-from xpos_viz.figures.words import label, mask_words, number, rounded, settings
+from xpos_viz.figures.words import label, listed, mask_words, number, rounded, settings
 from xpos_viz.results import Result
 from xpos_viz.texts import Text
 
@@ -33,14 +33,14 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
     )
     unit = text(f"figure.value.{view.stage}")
     panels = [
-        Panel((encoding.family.label, settings(encoding), state), measurement.values, 0)
+        Panel((encoding.family.label, settings(encoding, text), state), measurement.values, 0)
         for encoding, measurement in zip(experiment.encodings, result.measurements, strict=True)
     ]
     bars = [Bar(unit, result.limit, "sequential" if view.stage == "weights" else "diverging")]
     if len(panels) > 1:
         first, last = experiment.encodings[0], experiment.encodings[-1]
         name = f"{last.family.label} − {first.family.label}"
-        panels.append(Panel((name, settings(last), state), result.difference, 1))
+        panels.append(Panel((name, settings(last, text), state), result.difference, 1))
         difference = text("figure.difference", value=unit)
         bars.append(Bar(difference, result.difference_limit, "diverging"))
     return Heatmaps(
@@ -87,7 +87,7 @@ def decay_curves(
     lines = []
     for encoding in dict.fromkeys(experiment.encodings):
         rows = shown[shown["encoding"] == repr(encoding)]
-        lines.append(Curve(label(encoding), rows["lag"].to_numpy(), rows["g"].to_numpy()))
+        lines.append(Curve(label(encoding, text), rows["lag"].to_numpy(), rows["g"].to_numpy()))
     ends = "; ".join(
         text(
             "figure.curve_alt", label=line.label, first=rounded(line.y[0]), last=rounded(line.y[-1])
@@ -142,7 +142,7 @@ def _alt(result: Result, text: Text) -> str:
     first, last = result.measurements[0], result.measurements[-1]
     return text(
         "figure.maps_alt",
-        labels=", ".join(label(encoding) for encoding in experiment.encodings),
+        labels=listed([label(encoding, text) for encoding in experiment.encodings], text),
         stage=text(f"figure.stage.{experiment.view.stage}"),
         mask=mask_words(experiment.view.mask, text),
         start=experiment.window.start,

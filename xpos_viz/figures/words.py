@@ -1,10 +1,12 @@
 """Numbers and encodings as a reader sees them."""
 
 import math
+from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
-from xpos_viz.encoding import PARAMETERS, Encoding
+from xpos_viz.encoding import Encoding, Parameter, Value
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
@@ -61,14 +63,35 @@ def mask_words(mask: str, text: Text) -> str:
     return text(f"figure.mask.{described.name}", size=described.size)
 
 
-def settings(encoding: Encoding) -> str:
-    """Write the parameters of an encoding: base 100,000, γ 0.4, B 512."""
-    return ", ".join(
-        f"{PARAMETERS[name].symbol} {number(value)}" for name, value in encoding.parameters[1:]
+def listed(items: Sequence[str], text: Text) -> str:
+    """Write some words one after the other, as a language does."""
+    return reduce(lambda head, tail: text("figure.list", head=head, tail=tail), items or [""])
+
+
+def settings(encoding: Encoding, text: Text) -> str:
+    """Write the parameters of an encoding: base 100,000, γ 0.4, B 512.
+
+    Several values are written by the smallest and the largest: γ 0.2 … 0.8 (3 heads).
+    """
+    described = encoding.family.parameters.values()
+    return listed([_setting(row, encoding[row.name], text) for row in described], text)
+
+
+def _setting(parameter: Parameter, value: Value, text: Text) -> str:
+    """Write the value, or the range of the values, of one parameter."""
+    if not isinstance(value, tuple):
+        return f"{parameter.symbol} {number(value)}"
+    kind = "head" if isinstance(value[0], tuple) else parameter.each
+    return text(
+        f"figure.each.{kind}",
+        symbol=parameter.symbol,
+        least=number(float(np.min(value))),
+        most=number(float(np.max(value))),
+        count=len(value),
     )
 
 
-def label(encoding: Encoding) -> str:
+def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
-    described = settings(encoding)
+    described = settings(encoding, text)
     return f"{encoding.family.label} ({described})" if described else encoding.family.label

@@ -151,13 +151,16 @@ def _settings(entries: Mapping[str, str]) -> set[str]:
 
 
 def within_caps(experiment: Experiment) -> Experiment:
-    """Return the experiment, or raise ValueError if it makes more than the operator allows."""
+    """Return the experiment, or raise ValueError if it is more than the page may show."""
     for name, value, cap in (
         ("length", experiment.inputs.tokens, MAX_LENGTH),
         ("head_dim", experiment.encodings[0].head_dim, MAX_HEAD_DIM),
     ):
         if value > cap and not isinstance(experiment.inputs, Sample):
             raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
+    for encoding in experiment.encodings:
+        if encoding.heads is not None:
+            raise ValueError(f"this page shows one head, got {encoding.heads}; use one number.")
     return experiment
 
 

@@ -1,0 +1,467 @@
+"""The data model: parameters, terms, families and their registry, and the encoding itself."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeGuard, TypeVar, cast
+
+import numpy as np
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor
+
+P = ParamSpec("P")
+N = TypeVar("N", Real, Integral)
+Value: TypeAlias = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
+"""A parameter's value: one number, one for each head or pair, or a table of them."""
+PerHead: TypeAlias = float | tuple[float, ...]
+"""One number for all heads, or one for each."""
+
+BUCKETS = 32
+"""How many distances the bias of T5 tells apart."""
+
+
+def _is_number(value: object, kind: type[N]) -> TypeGuard[N]:
+    """Whether `value` is of that kind of number; True and False are none."""
+    return not isinstance(value, bool) and isinstance(value, kind)
+
+
+def _is_nested(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether `value` is a row of values."""
+    return isinstance(value, tuple | list)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a family of encodings takes: a symbol, a range, and how many values there may be.
+
+    Parameters
+    ----------
+    name, symbol
+        What it is called in Python and in formulas.
+    way_out
+        The end of a message about a value that is not legal.
+    lower, upper
+        The range of a value; infinite where there is no upper bound.
+    exclusive
+        Whether `lower` itself is not legal.
+    whole
+        Whether only whole numbers are legal.
+    each
+        What there may be a value for: the encoding has one number; a "head" or "pair" may
+        have its own; a "bucket" must, for all heads or for each.
+    below
+        The parameter, if any, that must be larger.
+    unit
+        The unit, or nothing.
+    """
+
+    name: str
+    symbol: str
+    way_out: str
+    lower: float
+    upper: float = math.inf
+    exclusive: bool = False
+    whole: bool = False
+    each: Literal["encoding", "head", "pair", "bucket"] = "head"
+    below: str = ""
+    unit: str = ""
+
+    def check(self, value: object, head_dim: int) -> Value:
+        """Return `value` as a number or tuples of numbers, all legal.
+
+        Raises
+        ------
+        ValueError
+            With the value and a way out.
+        """
+        given = cast("Any", value).tolist() if isinstance(value, Tensor | np.ndarray) else value
+        shape = _shape(given)
+        pairs = head_dim // 2
+        fits, wanted = {
+            "encoding": (shape == (), "one number"),
+            "head": (len(shape) < 2 and 0 not in shape, "one number, or one for each head"),
+            "pair": (shape in ((), (pairs,)), f"one number, or {pairs}, one for each pair"),
+            "bucket": (
+                shape[-1:] == (BUCKETS,) and 0 not in shape and len(shape) < 3,
+                f"{BUCKETS} numbers, or {BUCKETS} for each head",
+            ),
+        }[self.each]
+        if not fits:
+            raise ValueError(f"{self.name} must be {wanted}, got {given!r:.60}; {self.way_out}")
+        return self._numbers(given, given)
+
+    def heads(self, value: Value) -> int | None:
+        """Return how many heads have a value of their own; None if none has."""
+        own = np.ndim(value) > {"head": 0, "bucket": 1}.get(self.each, math.inf)
+        return len(value) if own and isinstance(value, tuple) else None
+
+    def _numbers(self, value: Any, whole: object) -> Any:  # noqa: ANN401 (nested numbers)
+        """The same numbers as floats or integers in tuples, each of them legal."""
+        if _is_nested(value):
+            return tuple(self._numbers(item, whole) for item in value)
+        try:
+            number = float(value) if _is_number(value, Real) else math.nan
+        except OverflowError:  # an integer larger than any float
+            number = math.inf
+        below = number <= self.lower if self.exclusive else number < self.lower
+        legal = math.isfinite(number) and not below and number <= self.upper
+        if not legal or (self.whole and number != int(number)):
+            shown = repr(value) if value is whole else f"{value!r} in {whole!r:.60}"
+            raise ValueError(f"{self.name} must be {self.range}, got {shown}; {self.way_out}")
+        return int(number) if self.whole else number
+
+    @property
+    def range(self) -> str:
+        """The range in words: a finite number > 0 and ≤ 1."""
+        kind = "an integer" if self.whole else "a finite number"
+        lower = f" {'>' if self.exclusive else '≥'} {self.lower:g}"
+        upper = f" and ≤ {self.upper:g}"
+        return kind + lower * (self.lower > -math.inf) + upper * (self.upper < math.inf)
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    """Lengths of nested tuples or lists, outermost first; ragged ones have a length of 0."""
+    if not _is_nested(value):
+        return ()
+    inner = {_shape(item) for item in value}
+    return (len(value), *inner.pop()) if len(inner) == 1 else (0,)
+
+
+_FACTOR = "use 1 for the range of training, or how many times longer the texts are."
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Parameter("base", "base", "the usual base is 10000.", 1.0),
+            Parameter("gamma", "γ", "the usual value is 0.4.", 0.0, exclusive=True),
+            Parameter(
+                "scale_base",
+                "B",
+                "the usual value is 512 tokens, and rope() is the limit without decay.",
+                0.0,
+                exclusive=True,
+                unit="tokens",
+            ),
+            Parameter("share", "p", "0 is nope() and 1 is rope().", 0.0, 1.0),
+            Parameter(
+                "decay",
+                "decay",
+                "use 1 − 2^(−5−h) for head h: retnet_decays(8).",
+                0.0,
+                1.0,
+                exclusive=True,
+            ),
+            Parameter("factor", "s", _FACTOR, 1.0),
+            Parameter("factors", "e", _FACTOR, 0.0, exclusive=True, each="pair"),
+            Parameter(
+                "train_length",
+                "L₀",
+                "use the length of the texts in training, such as 2048 tokens.",
+                2.0,
+                whole=True,
+                each="encoding",
+                unit="tokens",
+            ),
+            Parameter(
+                "current_length",
+                "L",
+                "use the length of the text, such as 4096 tokens.",
+                1.0,
+                whole=True,
+                each="encoding",
+                unit="tokens",
+            ),
+            Parameter(
+                "low_turns",
+                "α",
+                "the usual value is 1.",
+                0.0,
+                below="high_turns",
+                unit="turns",
+            ),
+            Parameter(
+                "high_turns", "β", "the usual value is 32 in YaRN, 4 in Llama 3.", 0.0, unit="turns"
+            ),
+            Parameter(
+                "truncate",
+                "truncate",
+                "use 1 for a ramp between whole pairs, or 0.",
+                0.0,
+                1.0,
+                whole=True,
+                each="encoding",
+            ),
+            Parameter("slope", "slope", "use alibi_slopes(8) for 8 heads.", 0.0, unit="1/token"),
+            Parameter(
+                "table",
+                "table",
+                "use the learned values of a model, rows for heads.",
+                -math.inf,
+                each="bucket",
+            ),
+        )
+    }
+)
+"""The parameters that encodings share, by name."""
+
+
+def check_head_dim(value: object) -> int:
+    """Return `value` if it is an even integer ≥ 2, else raise ValueError."""
+    number = int(value) if _is_number(value, Integral) else 0
+    if number >= 2 and number % 2 == 0:
+        return number
+    way_out = f"use {number - 1} or {number + 1}." if number > 2 else "use 64, for instance."
+    raise ValueError(f"head_dim must be an even integer ≥ 2, got {value!r}; {way_out}")
+
+
+def check_heads(value: object) -> int:
+    """Return `value` if it is an integer ≥ 1, else raise ValueError."""
+    number = int(value) if _is_number(value, Integral) else 0
+    if number >= 1:
+        return number
+    raise ValueError(f"heads must be an integer ≥ 1, got {value!r}; use 8, for instance.")
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a family derives from its parameters; all that belongs to heads broadcasts.
+
+    Parameters
+    ----------
+    theta
+        Rotation θ of each pair, rad/token, (d/2,) or (heads, d/2), float64.
+    log_decay
+        ln(ζ)/B of each pair, per token, (d/2,) or (heads, d/2), float64, ≤ 0.
+    bias
+        A second, additive term on the logits, or None: a function of the lags that
+        gives (…, L_q, L_k), or (…, heads, L_q, L_k) if heads differ.
+    temperature
+        A factor on the logits, () or (heads,).
+    rotary_width
+        How many columns are turned, counted from the first; None is all of them.
+    """
+
+    theta: Float[Tensor, "*heads pairs"]
+    log_decay: Float[Tensor, "*heads pairs"]
+    bias: Callable[[Tensor], Tensor] | None = None
+    temperature: Float[Tensor, "*heads"] | float = 1.0
+    rotary_width: int | None = None
+
+
+def column(value: PerHead) -> Float[Tensor, "*heads one"]:
+    """Return one number as (1,), or one for each head as (heads, 1), float64.
+
+    Either broadcasts with what has one value per pair, so that a family is written once
+    for one head and for many.
+
+    Examples
+    --------
+    >>> column(0.4).shape, column((0.2, 0.4, 0.8)).shape
+    (torch.Size([1]), torch.Size([3, 1]))
+    """
+    return torch.as_tensor(value, dtype=torch.float64)[..., None]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A row of the registry: how an encoding is called, made, written and cited."""
+
+    name: str
+    label: str
+    formula: str
+    source: str
+    terms: Callable[..., Terms]
+
+    @property
+    def defaults(self) -> dict[str, Value]:
+        """The parameters beside `head_dim`, in order, with their default values."""
+        _, *rest = inspect.signature(self.terms).parameters.values()
+        return {parameter.name: parameter.default for parameter in rest}
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters beside `head_dim`, in order, with symbols and ranges."""
+        return {name: PARAMETERS[name] for name in self.defaults}
+
+
+REGISTRY: dict[str, Family] = {}
+"""All families of encodings, by name."""
+
+
+def lookup(name: str) -> Family:
+    """Return the family called `name`, or raise ValueError with the names there are."""
+    if name not in REGISTRY:
+        raise ValueError(f"unknown encoding {name!r}; use one of: {', '.join(REGISTRY)}.")
+    return REGISTRY[name]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    r"""A position encoding: a family's name and its parameters, and nothing else.
+
+    Equal parameters make equal encodings with equal hashes; tensors are derived anew
+    at each access. Use the constructors, such as :func:`rope` and :func:`xpos`.
+
+    Parameters
+    ----------
+    name
+        A key of :data:`REGISTRY`.
+    parameters
+        Pairs of parameter name and value; what is left out takes its default. A real
+        parameter may be a tuple with one value for each head.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family, an unknown or missing parameter, a value out of range, or
+        tuples for different numbers of heads.
+
+    Examples
+    --------
+    >>> from xpos_viz import xpos
+    >>> xpos(64).name, xpos(64) == xpos(64, gamma=0.4), xpos(64) == xpos(64, gamma=0.5)
+    ('xpos', True, False)
+    >>> xpos(4).rates.shape, xpos(4, gamma=(0.2, 0.4, 0.8)).rates.shape
+    (torch.Size([2]), torch.Size([3, 2]))
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        defaults = lookup(self.name).defaults
+        given = dict(self.parameters)
+        legal = ("head_dim", *defaults)
+        if unknown := [name for name in given if name not in legal]:
+            raise ValueError(
+                f"{self.name} has no parameter {unknown[0]!r}; use: {', '.join(legal)}."
+            )
+        head_dim = check_head_dim(given.get("head_dim"))
+        values = {
+            name: PARAMETERS[name].check(given.get(name, default), head_dim)
+            for name, default in defaults.items()
+        }
+        object.__setattr__(self, "parameters", (("head_dim", head_dim), *values.items()))
+        self._check_together(values)
+
+    def _check_together(self, values: Mapping[str, Value]) -> None:
+        """Raise ValueError unless the values, each of them legal, fit each other."""
+        if len(set(self._heads.values())) > 1:
+            counts = " and ".join(f"{count} for {name}" for name, count in self._heads.items())
+            raise ValueError(
+                f"parameters of heads must be for one number of heads, got {counts}; "
+                "use one number, or as many as there are heads."
+            )
+        for row in self.family.parameters.values():
+            if row.below and np.any(np.greater_equal(values[row.name], values[row.below])):
+                raise ValueError(
+                    f"{row.name} must be below {row.below}, got {values[row.name]!r} and "
+                    f"{values[row.below]!r}; {row.way_out}"
+                )
+
+    def __repr__(self) -> str:
+        """Return the call that makes this encoding."""
+        (_, head_dim), *rest = self.parameters
+        return f"{self.name}({', '.join([str(head_dim), *(f'{n}={v!r}' for n, v in rest)])})"
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 (a Value; most readers know which)
+        """Return one parameter's value: a number, or a tuple."""
+        return dict(self.parameters)[name]
+
+    def replace(self, **changes: Value) -> "Encoding":
+        """Return the same encoding with some parameters changed."""
+        return Encoding(self.name, tuple((dict(self.parameters) | changes).items()))
+
+    @property
+    def family(self) -> Family:
+        """The row of the registry that this encoding belongs to."""
+        return REGISTRY[self.name]
+
+    @property
+    def terms(self) -> Terms:
+        """Everything that is derived from the parameters."""
+        return self.family.terms(**dict(self.parameters))
+
+    @property
+    def head_dim(self) -> int:
+        """Width d of a query or key."""
+        return int(self["head_dim"])
+
+    @property
+    def _heads(self) -> dict[str, int]:
+        """For how many heads each parameter has values, where it has one for each."""
+        found = {name: PARAMETERS[name].heads(value) for name, value in self.parameters[1:]}
+        return {name: heads for name, heads in found.items() if heads is not None}
+
+    @property
+    def heads(self) -> int | None:
+        """For how many heads there are values; None if all heads share one."""
+        return next(iter(self._heads.values()), None)
+
+    @property
+    def rotary_width(self) -> int:
+        """How many columns are turned, counted from the first."""
+        width = self.terms.rotary_width
+        return self.head_dim if width is None else width
+
+    @property
+    def theta(self) -> Float[Tensor, "*heads pairs"]:
+        """Rotation θ of each pair, rad/token, (d/2,) or (heads, d/2), float64."""
+        return self.rates.imag
+
+    @property
+    def log_decay(self) -> Float[Tensor, "*heads pairs"]:
+        """ln(ζ)/B of each pair, per token, (d/2,) or (heads, d/2), float64, ≤ 0."""
+        return self.rates.real
+
+    @property
+    def rates(self) -> Complex[Tensor, "*heads pairs"]:
+        """λ = iθ + ln(ζ)/B of each pair, per token, (d/2,) or (heads, d/2), complex128."""
+        terms = self.terms
+        shape = (self.head_dim // 2,) if self.heads is None else (self.heads, self.head_dim // 2)
+        return torch.complex(terms.log_decay.expand(shape), terms.theta.expand(shape))
+
+    @property
+    def bias(self) -> Callable[[Tensor], Tensor] | None:
+        """The additive term on the logits as a function of the lags, or None.
+
+        Lags (…, L_q, L_k) or (L,) give a bias of that shape; where heads differ, it is
+        (…, heads, L_q, L_k) or (heads, L).
+        """
+        return self.terms.bias
+
+    @property
+    def temperature(self) -> Float[Tensor, "heads 1 1"] | float:
+        """The factor on the logits, (heads, 1, 1) where heads differ; 1 is neutral."""
+        temperature = torch.as_tensor(self.terms.temperature, dtype=torch.float64)
+        return temperature[:, None, None] if temperature.ndim else float(temperature)
+
+
+def family(
+    name: str, label: str, *, formula: str, source: str
+) -> Callable[[Callable[P, Terms]], Callable[P, Encoding]]:
+    """Register a function from parameters to :class:`Terms` as a family of encodings.
+
+    The decorated function becomes the constructor: it takes the same arguments, checks
+    them, and returns an :class:`Encoding`. `name` must be the function's own; each
+    parameter must have a row in :data:`PARAMETERS`.
+    """
+
+    def register(terms: Callable[P, Terms]) -> Callable[P, Encoding]:
+        signature = inspect.signature(terms)
+        REGISTRY[name] = Family(name, label, formula, source, terms)
+
+        def construct(*args: P.args, **kwargs: P.kwargs) -> Encoding:
+            return Encoding(name, tuple(signature.bind(*args, **kwargs).arguments.items()))
+
+        update_wrapper(construct, terms)
+        construct.__annotations__ = {**terms.__annotations__, "return": Encoding}
+        return construct
+
+    return register
