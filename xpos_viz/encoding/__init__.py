@@ -2,7 +2,7 @@ r"""Position encodings as data: one complex rate per pair of features.
 
 An encoding of the rotary family turns and shrinks pair :math:`i` of a vector by
 
-.. math:: \lambda_i = i\,\theta_i + \frac{\ln \zeta_i}{B}
+.. math:: \lambda_i = \mathrm{i}\,\theta_i + \frac{\ln \zeta_i}{B}
 
 for every token of distance. Everything else in this package follows from these
 rates (:mod:`xpos_viz.kernel`); ALiBi and T5 have none, and add a bias to the logits. A

@@ -141,7 +141,7 @@ def _formula(text: Text) -> None:
     st.header(text("ui.formula"), anchor=False)
     st.latex(r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}")
     st.latex(
-        r"\lambda_i=\underbrace{i\,\theta_i}_{\text{RoPE}}+"
+        r"\lambda_i=\underbrace{\mathrm{i}\,\theta_i}_{\text{RoPE}}+"
         r"\underbrace{\tfrac{\ln\zeta_i}{B}}_{\text{XPos}}"
     )
     st.markdown(text("ui.formula_words"))
