@@ -212,7 +212,7 @@ def running_mean(encoding: Encoding, lags: Positions | float) -> Float[Tensor, "
         here = torch.nonzero((flat >= start) & (flat < stop)).flatten()
         means[..., here] = sums[..., (flat[here] - start).long()] / (flat[here] + 1)
         total = sums[..., -1:]
-    return means.reshape(*heads, *distance.shape)
+    return means.reshape((*heads, *distance.shape))
 
 
 def first_negative_lag(encoding: Encoding, *, limit: int, head: int = 0) -> int | None:

@@ -141,14 +141,15 @@ def pair_shares(
     >>> shares, shares.sum().round(decimals=4)
     (tensor([-1.1885,  6.8418], dtype=torch.float64), tensor(5.6532, dtype=torch.float64))
     """
-    queries, keys = (x[..., None, :] for x in (q, k))
-    checked(queries, keys, encoding, [lag], [0], layout)
+    distance = real_positions(lag, "lag")
+    queries, keys = (x[..., None, :] if getattr(x, "ndim", 0) else x for x in (q, k))
+    checked(queries, keys, encoding, distance[None], [0], layout)
     contents, others = (
         to_pairs(x, layout, encoding.rotary_width).to("cpu", torch.complex128).squeeze(-2)
         for x in (queries, share_heads(keys, queries))
     )
     products = contents * others.conj()
-    return lag_sum(products[..., None], encoding.rates[..., None], real_positions(lag, "lag"))
+    return lag_sum(products[..., None], encoding.rates[..., None], distance)
 
 
 def pair_table(encodings: Sequence[Encoding], length: float) -> pd.DataFrame:
