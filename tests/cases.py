@@ -76,8 +76,8 @@ def biased(head_dim, *slopes, temperature=1.0):
     falls = torch.tensor(slopes, dtype=torch.float64)[:, None, None]
 
     def bias(lags):
-        by_head = -falls * lags.abs()[..., None, :, :]
-        return by_head.squeeze(-3) if len(slopes) == 1 else by_head
+        falling = -falls * (lags if lags.ndim > 2 else lags[None]).abs()
+        return falling.squeeze(-3) if len(slopes) == 1 else falling
 
     theta = rope(head_dim).theta
     return Given(f"biased_{len(slopes)}", head_dim, Terms(theta, 0 * theta, bias, temperature))

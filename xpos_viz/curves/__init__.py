@@ -22,7 +22,7 @@ from xpos_viz.curves.expected import (
 )
 from xpos_viz.curves.masked import lag_counts, masked_table
 from xpos_viz.curves.pairs import half_life, pair_shares, pair_table, turns, wavelength
-from xpos_viz.curves.resolution import (
+from xpos_viz.curves.resolutions import (
     NORMALISATIONS,
     Diagonals,
     Normalisation,
