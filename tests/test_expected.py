@@ -35,6 +35,7 @@ def test_ones_are_expected_to_give_their_score(encoding):
     assert torch.equal(expected.mean, 2 * decay_curve(encoding, LAGS))
     assert not expected.deviation.any()
     assert expected.deviation.shape == expected.mean.shape
+    assert expected.count.tolist() == [1] * 4
     for place, lag in enumerate(LAGS):
         score = form(encoding, lag).sum((-2, -1))
         assert torch.allclose(expected.mean[..., place], score, atol=16 * tolerances.EXACT)
@@ -45,6 +46,7 @@ def test_ones_are_expected_to_give_their_score(encoding):
 def test_moments_of_a_bilinear_form(encoding, rho):
     """For normal q and k = ρq + …: E qᵀAk = ρ tr A, Var = |A|² + ρ² tr A² (Isserlis 1918)."""
     expected = Normal(rho).scores(encoding, LAGS)
+    assert expected.count.tolist() == [1] * 4
     for place, lag in enumerate(LAGS):
         a = form(encoding, lag)
         trace, square = (x.diagonal(dim1=-2, dim2=-1).sum(-1) for x in (a, a @ a))
@@ -105,6 +107,7 @@ def test_captured_scores_are_diagonals_of_the_matrix(encoding, layout):
         for lag, mean, spread in zip(lags, means.tolist(), spreads.tolist(), strict=True):
             true = reference.mean_and_deviation(by_lag[lag])
             assert (mean, spread) == pytest.approx(true, abs=100 * tolerances.EXACT)
+        assert expected.count.tolist() == [len(by_lag[lag]) for lag in lags]
 
 
 def test_captured_key_heads_are_shared_and_half_precision_is_summed_in_float64():
@@ -120,6 +123,7 @@ def test_a_diagonal_that_there_is_not_is_nan():
     expected = text.scores(rope(8), [-3, -2, 4, 5, 10**9, -(10**9)])
     assert expected.mean.isnan().tolist() == [True, False, False, True, True, True]
     assert expected.deviation.isnan().tolist() == expected.mean.isnan().tolist()
+    assert expected.count.tolist() == [0, 1, 1, 0, 0, 0]
     assert text.scores(rope(8), []).mean.shape == (0,)
     assert text.scores(rope(8), [[0, 1]]).mean.shape == (1, 2)
     assert text.scores(rope(8), 0).mean.shape == ()
@@ -168,6 +172,7 @@ def test_a_table_of_expectations_is_tidy():
         "lag",
         "mean",
         "deviation",
+        "count",
     ]
     assert len(table) == 2 * (1 + 3 + 3 + 3)
     for encoding in encodings:
@@ -178,6 +183,7 @@ def test_a_table_of_expectations_is_tidy():
             expected = assumption.scores(encoding, [0, 2])
             assert rows["mean"].tolist() == expected.mean.flatten().tolist()
             assert rows["deviation"].tolist() == expected.deviation.flatten().tolist()
+            assert rows["count"].tolist() == expected.count.tolist() * (len(rows) // 2)
             assert rows["head"].tolist() == [h for h in range(len(rows) // 2) for _ in range(2)]
             assert rows["lag"].tolist() == [0, 2] * (len(rows) // 2)
     empty = expected_table([], assumptions, [0])

@@ -183,6 +183,14 @@ def test_a_curve_under_a_mask_has_the_lags_that_it_shows(encoding):
     assert len(masked_table([], masks, 20)) == 0
 
 
+def test_any_curve_may_be_seen_under_a_mask():
+    encoding = cases.biased(8, 0.5, 0.25)
+    table = masked_table([encoding], ["sliding:3"], 20, ["envelope", "bias"])
+    assert table.columns.tolist()[4:] == ["count", "envelope", "bias"]
+    assert table["bias"].tolist() == [0, -0.5, -1, 0, -0.25, -0.5]
+    assert table["envelope"].tolist() == [4] * 6
+
+
 def test_resolution_under_a_mask_ends_where_the_mask_does():
     options = {"tokens": 1024, "normalisation": "raw"}
     whole = expectation_resolution(xpos(64), **options)

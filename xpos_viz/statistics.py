@@ -54,7 +54,7 @@ def attention_distance(
 ) -> PerQuery:
     r"""Mean distance of each query's attention, :math:`\sum_n w_n |m - n|`, in tokens.
 
-    For attention over text Vig and Belinkov 2019 (arXiv:1906.04284, eq. 4, there over heads).
+    For attention over text Vig and Belinkov 2019 (arXiv:1906.04284).
 
     Parameters
     ----------

@@ -348,17 +348,22 @@ def curve_table(
     0  rope(2, base=10.0)     0  0.0  1.0000       1.0
     1  rope(2, base=10.0)     0  1.0  0.5403       1.0
     """
-    if unknown := [name for name in names if name not in CURVES]:
-        raise ValueError(f"unknown curve {unknown[0]!r}; use one of: {', '.join(CURVES)}.")
     distance = real_positions(lags, "lags").reshape(-1)
     blocks: list[dict[str, Tensor | str]] = []
     for encoding in encodings:
-        curves = {name: CURVES[name](encoding, distance) for name in names}
-        blocks.append(
-            {"encoding": repr(encoding), "head": head_numbers([*curves.values()]), "lag": distance}
-            | {name: by_head(curve) for name, curve in curves.items()}
-        )
+        curves = curves_of(encoding, distance, names)
+        heads = head_numbers([*curves.values()])
+        blocks.append({"encoding": repr(encoding), "head": heads, "lag": distance} | curves)
     return tidy(["encoding", "head", "lag", *names], blocks)
+
+
+def curves_of(
+    encoding: Encoding, lags: Float[Tensor, " lags"], names: Sequence[str]
+) -> dict[str, Float[Tensor, "..."]]:
+    """Curves of an encoding by name, (heads, lags) or (1, lags)."""
+    if unknown := [name for name in names if name not in CURVES]:
+        raise ValueError(f"unknown curve {unknown[0]!r}; use one of: {', '.join(CURVES)}.")
+    return {name: by_head(CURVES[name](encoding, lags)) for name in names}
 
 
 def decay_table(encodings: Sequence[Encoding], lags: Positions) -> pd.DataFrame:

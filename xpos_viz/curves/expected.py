@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from xpos_viz.curves.decay import decay_curve, envelope
@@ -28,10 +28,22 @@ Curve = Float[Tensor, "*heads_and_lags"]
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Mean and standard deviation of one unscaled score, (…, lags), float64, without a unit."""
+    """What to expect of an unscaled score at each lag.
+
+    Parameters
+    ----------
+    mean
+        Mean, (…, lags), float64, without a unit.
+    deviation
+        Standard deviation of one score around it, likewise.
+    count
+        Of how many scores the mean was taken, (lags): 1 for a closed form. If they were
+        independent, deviation/√count would be the standard error of their mean.
+    """
 
     mean: Curve
     deviation: Curve
+    count: Int[Tensor, "*lags"]
 
 
 class Assumption(Protocol):
@@ -66,7 +78,7 @@ class Ones:
     def scores(self, encoding: Encoding, lags: Positions | float) -> Expected:
         """Return twice the expectation curve, and no deviation."""
         mean = 2 * decay_curve(encoding, lags)
-        return Expected(mean, torch.zeros_like(mean))
+        return Expected(mean, torch.zeros_like(mean), _one_each(lags))
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,7 @@ class Normal:
         variance = 2 * (sizes + self.rho**2 * turned)
         spread = torch.where(sizes == torch.inf, torch.inf, variance.clamp(min=0.0).sqrt())
         mean = 2 * self.rho * decay_curve(encoding, lags) if self.rho else torch.zeros_like(spread)
-        return Expected(mean, spread)
+        return Expected(mean, spread, _one_each(lags))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +198,7 @@ class Captured:
             for x in (self.q, share_heads(self.k, self.q))
         )
         statistics: list[Tensor] = []
+        count: list[int] = []
         for lag in distance.reshape(-1):
             step = int(lag) - (keys.shape[-2] - queries.shape[-2])  # row minus column
             rows = slice(max(0, step), max(0, min(queries.shape[-2], keys.shape[-2] + step)))
@@ -195,10 +208,11 @@ class Captured:
             mean = scores.mean(-1, keepdim=True)
             spread = (scores - mean).square().mean(-1).sqrt()
             statistics.append(torch.stack([mean.squeeze(-1), spread]))
+            count.append(scores.shape[-1])
         heads = np.broadcast_shapes(queries.shape[:-2], keys.shape[:-2], encoding.rates.shape[:-1])
         curves = torch.stack(statistics, -1) if statistics else torch.zeros(2, *heads, 0).double()
         mean, spread = curves.reshape(*curves.shape[:-1], *distance.shape)
-        return Expected(mean, spread)
+        return Expected(mean, spread, torch.tensor(count).long().reshape(distance.shape))
 
 
 def expected_table(
@@ -220,7 +234,7 @@ def expected_table(
     DataFrame
         Columns encoding (the call that makes it), assumption (its words), head (counted over
         all dimensions in front), lag (tokens), mean and deviation (of one unscaled score,
-        without a unit).
+        without a unit) and count (scores that the mean was taken of).
 
     Raises
     ------
@@ -231,9 +245,9 @@ def expected_table(
     --------
     >>> from xpos_viz import rope
     >>> expected_table([rope(2, base=10.0)], [Ones()], [0, 1]).drop(columns="encoding").round(4)
-         assumption  head  lag    mean  deviation
-    0  q = k = ones     0  0.0  2.0000        0.0
-    1  q = k = ones     0  1.0  1.0806        0.0
+         assumption  head  lag    mean  deviation  count
+    0  q = k = ones     0  0.0  2.0000        0.0      1
+    1  q = k = ones     0  1.0  1.0806        0.0      1
     """
     distance = real_positions(lags, "lags").reshape(-1)
     blocks: list[dict[str, Tensor | str]] = []
@@ -247,6 +261,12 @@ def expected_table(
                 "lag": distance,
                 "mean": by_head(expected.mean),
                 "deviation": by_head(expected.deviation),
+                "count": expected.count,
             }
         )
-    return tidy(["encoding", "assumption", "head", "lag", "mean", "deviation"], blocks)
+    return tidy(["encoding", "assumption", "head", "lag", "mean", "deviation", "count"], blocks)
+
+
+def _one_each(lags: Positions | float) -> Int[Tensor, "*lags"]:
+    """One score at each lag."""
+    return torch.ones_like(real_positions(lags, "lags"), dtype=torch.int64)

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from xpos_viz.curves.decay import decay_curve
-from xpos_viz.curves.shared import by_head, check_whole, head_numbers, tidy
+from xpos_viz.curves.decay import curves_of
+from xpos_viz.curves.shared import check_whole, head_numbers, tidy
 from xpos_viz.encoding import Encoding
 from xpos_viz.masks import Mask
 
@@ -64,9 +64,12 @@ def lag_counts(
 
 
 def masked_table(
-    encodings: Sequence[Encoding], masks: Sequence[Mask | str], tokens: int
+    encodings: Sequence[Encoding],
+    masks: Sequence[Mask | str],
+    tokens: int,
+    names: Sequence[str] = ("g",),
 ) -> pd.DataFrame:
-    """Expectation curves under masks: one row per encoding, mask, head and lag that is shown.
+    """Curves under masks: one row per encoding, mask, head and lag that is shown.
 
     Parameters
     ----------
@@ -74,17 +77,20 @@ def masked_table(
         The encodings and the masks, or their words.
     tokens
         L: queries and keys stand at 0 … L − 1.
+    names
+        Keys of :data:`xpos_viz.curves.CURVES`, one column each.
 
     Returns
     -------
     DataFrame
         Columns encoding (the call that makes it), mask (its word), head, lag (tokens), count
-        (query-key pairs at this lag) and g (no unit; Sun et al. 2022, eq. 8).
+        (query-key pairs at this lag) and one per name, as in
+        :func:`xpos_viz.curves.curve_table`.
 
     Raises
     ------
     ValueError
-        For a word that is no mask, or if `tokens` is no integer ≥ 1.
+        For a word that is no mask, an unknown curve, or if `tokens` is no integer ≥ 1.
 
     Examples
     --------
@@ -97,15 +103,15 @@ def masked_table(
     blocks: list[dict[str, Tensor | str]] = []
     for encoding, mask in product(encodings, masks):
         lags, counts = lag_counts(mask, tokens)
-        curve = decay_curve(encoding, lags)
+        curves = curves_of(encoding, lags, names)
         blocks.append(
             {
                 "encoding": repr(encoding),
                 "mask": str(mask),
-                "head": head_numbers([curve]),
+                "head": head_numbers([*curves.values()]),
                 "lag": lags,
                 "count": counts,
-                "g": by_head(curve),
             }
+            | curves
         )
-    return tidy(["encoding", "mask", "head", "lag", "count", "g"], blocks)
+    return tidy(["encoding", "mask", "head", "lag", "count", *names], blocks)

@@ -65,7 +65,7 @@ def half_life(encoding: Encoding) -> PerPair:
 def turns(encoding: Encoding, length: float) -> PerPair:
     r"""How often each pair turns within a length, :math:`L\theta_i/2\pi`.
 
-    This is the r of YaRN's ramp (Peng et al. 2023, arXiv:2309.00071, eq. 17): a pair with
+    This is the r of YaRN's ramp (Peng et al. 2023, arXiv:2309.00071, §3.2): a pair with
     r < 1 never comes round within the training length, so later angles are new to a model.
 
     Parameters

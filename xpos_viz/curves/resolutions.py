@@ -228,13 +228,12 @@ def diagonal_mean(
             "use one call for each text of the batch."
         )
     visible = visible_keys(mask, m, n).to(values.device)
-    distinct, where = np.unique((m[:, None] - n).numpy(), return_inverse=True)
-    lags, place = torch.as_tensor(distinct), torch.as_tensor(where.reshape(-1))
+    lags, place = _places(m, n)
 
     def summed(x: Tensor) -> Tensor:
         """Sum the cells of each lag."""
         zeros = x.new_zeros(*x.shape[:-2], len(lags))
-        return zeros.index_add(-1, place.to(x.device), x.flatten(-2))
+        return zeros.index_add(-1, place.flatten().to(x.device), x.flatten(-2))
 
     counts = summed(visible.long())
     total = summed(values.double().masked_fill(~visible, 0.0))
@@ -343,6 +342,19 @@ def resolution_table(
         heads = head_numbers([*values.values()])
         blocks.append({"encoding": repr(encoding), "mask": str(mask), "head": heads} | values)
     return tidy(["encoding", "mask", "head", *labels], blocks)
+
+
+def _places(
+    m: Float[Tensor, " query_tokens"], n: Float[Tensor, " key_tokens"]
+) -> tuple[Float[Tensor, " lags"], Int[Tensor, "query_tokens key_tokens"]]:
+    """Ascending lags, all that occur among them, and the place of each cell's lag."""
+    lags = m[:, None] - n
+    if lags.numel():
+        steps = lags - lags.min()
+        if float(steps.max()) < lags.numel() and torch.equal(steps, steps.floor()):
+            return lags.min() + torch.arange(float(steps.max()) + 1).double(), steps.long()
+    distinct, where = np.unique(lags.numpy(), return_inverse=True)
+    return torch.as_tensor(distinct), torch.as_tensor(where).reshape(lags.shape)
 
 
 def _normalisation(name: str) -> Normalisation:
