@@ -118,6 +118,12 @@ def test_captured_key_heads_are_shared_and_half_precision_is_summed_in_float64()
     assert shared.mean.dtype == shared.deviation.dtype == torch.float64
 
 
+def test_vectors_of_a_model_in_training_have_a_table_too():
+    q = cases.normal(4, 8).requires_grad_()
+    table = expected_table([rope(8)], [Captured(q, q)], [0])
+    assert table["mean"].tolist() == pytest.approx([q.square().sum(-1).mean().item()])
+
+
 def test_a_diagonal_that_there_is_not_is_nan():
     text = Captured(torch.ones(3, 8), torch.ones(5, 8))
     expected = text.scores(rope(8), [-3, -2, 4, 5, 10**9, -(10**9)])

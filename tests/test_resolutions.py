@@ -289,6 +289,23 @@ def test_a_bool_mask_may_differ_between_heads():
     assert found.mean.isnan().tolist() == [[False, True, True], [False] * 3]
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4), (2, 2), (5, 3, 3)], ids=str)
+def test_a_mask_of_another_shape_is_refused(shape):
+    mask = torch.ones(shape, dtype=torch.bool)
+    assert message(diagonal_mean, torch.zeros(2, 3, 3), mask) == (
+        f"mask must fit values of shape (2, 3, 3), got {shape}; "
+        "use one row per query and one column per key."
+    )
+
+
+def test_a_mask_of_one_row_is_for_all_queries():
+    values = cases.normal(4, 5)
+    mask = torch.tensor([[True, False, True, True, False]])
+    one, every = (diagonal_mean(values, m) for m in (mask, mask.expand(4, 5)))
+    assert torch.equal(one.mean, every.mean)
+    assert torch.equal(one.counts, every.counts)
+
+
 def test_positions_of_a_batch_are_refused():
     positions = torch.zeros(2, 3)
     assert message(diagonal_mean, torch.zeros(2, 3, 3), **cases.at(positions)) == (

@@ -194,7 +194,7 @@ class Captured:
         checked(self.q, self.k, encoding, None, None, self.layout)
         distance = whole_lags(lags, -math.inf, "captured q and k")
         queries, keys = (
-            to_pairs(x, self.layout, encoding.rotary_width).to("cpu", torch.complex128)
+            to_pairs(x.detach(), self.layout, encoding.rotary_width).to("cpu", torch.complex128)
             for x in (self.q, share_heads(self.k, self.q))
         )
         statistics: list[Tensor] = []

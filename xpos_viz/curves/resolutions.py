@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from xpos_viz.attention import AnyMask, attention_logits, visible_keys
@@ -227,7 +227,7 @@ def diagonal_mean(
             f"positions must have the shape (tokens,), got {tuple(m.shape)} and {tuple(n.shape)}; "
             "use one call for each text of the batch."
         )
-    visible = visible_keys(mask, m, n).to(values.device)
+    visible = _fitting(visible_keys(mask, m, n).to(values.device), values)
     lags, place = _places(m, n)
 
     def summed(x: Tensor) -> Tensor:
@@ -342,6 +342,22 @@ def resolution_table(
         heads = head_numbers([*values.values()])
         blocks.append({"encoding": repr(encoding), "mask": str(mask), "head": heads} | values)
     return tidy(["encoding", "mask", "head", *labels], blocks)
+
+
+def _fitting(
+    visible: Bool[Tensor, "..."], values: Float[Tensor, "..."]
+) -> Bool[Tensor, "*batch query_tokens key_tokens"]:
+    """The mask at the size of the values, or ValueError if it has another one."""
+    try:
+        shape = np.broadcast_shapes(visible.shape, values.shape)
+    except ValueError:
+        shape = ()
+    if shape[-2:] != values.shape[-2:]:
+        raise ValueError(
+            f"mask must fit values of shape {tuple(values.shape)}, got {tuple(visible.shape)}; "
+            "use one row per query and one column per key."
+        )
+    return visible.expand(shape)
 
 
 def _places(
