@@ -405,16 +405,19 @@ def _curve(
 ) -> Curve:
     """A curve by its values at some lags, or across the sums of two ladders of lags."""
     distance = real_positions(lags, "lags")
-    flat = distance.reshape(-1)
+    flat, heads = distance.reshape(-1), encoding.rates.shape[:-1]
     ladders = _ladders(flat)
     if ladders is None:
-        parts = [at(flat[cut]) for cut in _cuts(len(flat), _LAGS)]
+        curve = flat.new_empty(*heads, len(flat))
+        for cut in _cuts(len(flat), _LAGS):
+            curve[..., cut] = at(flat[cut])
     else:
         far, near = (lag_response(encoding, rungs) for rungs in ladders)
-        cuts = _cuts(far.shape[-2], max(1, _LAGS // near.shape[-2]))
-        parts = [across(far[..., cut, :], near).flatten(-2) for cut in cuts]
-    curve = torch.cat(parts, -1)[..., : len(flat)]
-    return curve.reshape(curve.shape[:-1] + distance.shape)
+        curve = flat.new_empty(*heads, far.shape[-2], near.shape[-2])
+        for cut in _cuts(far.shape[-2], max(1, _LAGS // near.shape[-2])):
+            curve[..., cut, :] = across(far[..., cut, :], near)
+        curve = curve.flatten(-2)[..., : len(flat)]
+    return curve.reshape((*heads, *distance.shape))
 
 
 def _ladders(lags: Float[Tensor, " lags"]) -> tuple[Tensor, Tensor] | None:
@@ -432,8 +435,8 @@ def _ladders(lags: Float[Tensor, " lags"]) -> tuple[Tensor, Tensor] | None:
 
 
 def _cuts(length: int, size: int) -> list[slice]:
-    """Slices of that size that cover a length; one, if there is nothing."""
-    return [slice(start, start + size) for start in range(0, max(length, 1), size)]
+    """Slices of that size that cover a length."""
+    return [slice(start, start + size) for start in range(0, length, size)]
 
 
 def _total(rates: Rates, lags: Float[Tensor, "*#cells"]) -> Float[Tensor, "*cells"]:

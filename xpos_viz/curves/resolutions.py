@@ -346,8 +346,8 @@ def resolution_table(
 
 def _fitting(
     visible: Bool[Tensor, "..."], values: Float[Tensor, "..."]
-) -> Bool[Tensor, "*batch query_tokens key_tokens"]:
-    """The mask at the size of the values, or ValueError if it has another one."""
+) -> Bool[Tensor, "... query_tokens key_tokens"]:
+    """The mask with a cell for each of the values, or ValueError if it has another one."""
     try:
         shape = np.broadcast_shapes(visible.shape, values.shape)
     except ValueError:
@@ -357,7 +357,7 @@ def _fitting(
             f"mask must fit values of shape {tuple(values.shape)}, got {tuple(visible.shape)}; "
             "use one row per query and one column per key."
         )
-    return visible.expand(shape)
+    return visible.expand(*visible.shape[:-2], *values.shape[-2:])
 
 
 def _places(
