@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests import reference
 from xpos_viz import Encoding, nope, rope, xpos
-from xpos_viz.encoding import REGISTRY, alibi_slopes, longrope, retnet_decays, t5
+from xpos_viz.encoding import REGISTRY, Terms, alibi_slopes, longrope, retnet_decays, t5
 from xpos_viz.entry import Layout
 
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
@@ -90,6 +90,56 @@ def assorted(head_dim):
         xpos(head_dim, base=100.0, gamma=1.5, scale_base=64.0),
         xpos(head_dim, gamma=1e-6, scale_base=64.0),
     ]
+
+
+class Given(Encoding):
+    """An encoding of terms that no family need have: rates for each head, or a bias."""
+
+    def __init__(self, name, head_dim, terms, heads=None):
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "parameters", (("head_dim", head_dim),))
+        object.__setattr__(self, "given", (terms, heads))
+
+    @property
+    def terms(self):
+        """The terms, as they were given."""
+        return vars(self)["given"][0]
+
+    @property
+    def heads(self):
+        """The number of heads, as it was given."""
+        return vars(self)["given"][1]
+
+
+def mixed_heads(head_dim):
+    """Three heads: XPos at two strengths, and RoPE."""
+    heads = [xpos(head_dim), xpos(head_dim, base=100.0, scale_base=64.0), rope(head_dim)]
+    theta, log_decay = (torch.stack([getattr(e, x) for e in heads]) for x in ("theta", "log_decay"))
+    return Given("mixed_heads", head_dim, Terms(theta, log_decay), len(heads))
+
+
+def biased(head_dim, *slopes, temperature=1.0):
+    """RoPE with a bias −slope·|Δ|: one for all heads, or heads before the last two dimensions."""
+    falls = torch.tensor(slopes, dtype=torch.float64)[:, None, None]
+
+    def bias(lags):
+        falling = -falls * (lags if lags.ndim > 2 else lags[None]).abs()
+        return falling.squeeze(-3) if len(slopes) == 1 else falling
+
+    theta = rope(head_dim).theta
+    terms = Terms(theta, 0 * theta, bias, temperature)
+    return Given(f"biased_{len(slopes)}", head_dim, terms, len(slopes) if slopes[1:] else None)
+
+
+def all_kinds(head_dim):
+    """Assorted encodings, one with rates for each head, and ones with a bias."""
+    many = (mixed_heads(head_dim), biased(head_dim, 0.5), biased(head_dim, 0.5, 0.25, 0.125))
+    return [*assorted(head_dim), *many]
+
+
+def heads_of(encoding):
+    """The rates of each head, as lists of complex numbers."""
+    return encoding.rates.reshape(-1, encoding.rates.shape[-1]).tolist()
 
 
 def oracle_rates(encoding):

@@ -11,6 +11,7 @@ Every family of encodings is a function of its name and parameters that returns 
 """
 
 import cmath
+import itertools
 import math
 
 import numpy as np
@@ -237,3 +238,48 @@ def softmax(row, allowed):
     top = max(x for x, seen in zip(row, allowed, strict=True) if seen)
     masses = [math.exp(x - top) if seen else 0.0 for x, seen in zip(row, allowed, strict=True)]
     return [mass / math.fsum(masses) for mass in masses]
+
+
+def envelope(rates, lag):
+    """Σ_i ζ_i^(Δ/B): the decay curve of pairs that do not turn."""
+    return math.fsum(math.exp(r.real * lag) for r in rates)
+
+
+def bound_curve(rates, lag):
+    """(1/(d/2)) Σ_j |Σ_{i<j} e^{λ_i Δ}| (Su et al. 2021, §3.4.3, there for RoPE)."""
+    sums, total = [], 0j
+    for rate in rates:
+        total += cmath.exp(rate * lag)
+        sums.append(abs(total))
+    return math.fsum(sums) / len(rates)
+
+
+def resolution(curve, exp):
+    """R = Σ_i e^{s_i}(e^{s_i} − e^{s_{i+1}}) / (Σ_i e^{s_i})² (Sun et al. 2022, eq. 3).
+
+    `exp` is the exponential of a number type without overflow, since nothing is done about it.
+    """
+    powers = [exp(s) for s in curve]
+    terms = [a * (a - b) for a, b in itertools.pairwise(powers)]
+    return sum(terms) / sum(powers[:-1]) ** 2
+
+
+def diagonals(values, seen, query_positions, key_positions):
+    """Visible values by lag."""
+    found = {}
+    for row, m in enumerate(query_positions):
+        for column, n in enumerate(key_positions):
+            if seen[row][column]:
+                found.setdefault(m - n, []).append(float(values[row][column]))
+    return dict(sorted(found.items()))
+
+
+def mean_and_deviation(values):
+    """Mean and (population) standard deviation."""
+    mean = math.fsum(values) / len(values)
+    return mean, math.sqrt(math.fsum((x - mean) ** 2 for x in values) / len(values))
+
+
+def entropy(row):
+    """−Σ w ln w, nats."""
+    return -math.fsum(w * math.log(w) for w in row if w > 0)

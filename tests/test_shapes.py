@@ -6,6 +6,7 @@ first; private functions are checked on the way in as well.
 
 import inspect
 import typing
+from functools import cache
 
 import pytest
 import torch
@@ -22,30 +23,41 @@ from xpos_viz import (
     attention_logits,
     attention_scores,
     attention_weights,
-    curves,
     decay_curve,
     entry,
     kernel,
     lag_response,
     rope,
+    statistics,
     xpos,
 )
+from xpos_viz.curves import decay, expected, masked, pairs, resolutions, shared
 from xpos_viz.encoding import additive, decaying, model, rotary, stretched
 
-ENCODINGS = (model, rotary, decaying, stretched, additive)
+MODULES = (
+    *(model, rotary, decaying, stretched, additive, entry, kernel, attention, statistics),
+    *(decay, expected, masked, pairs, resolutions, shared),
+)
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
 BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
+
+
+@cache
+def private_functions():
+    """(module, name, function that checks its arguments and its result) of the core's own."""
+    return [
+        (module, name, jaxtyped(typechecker=beartype(conf=TOWER))(function))
+        for module in MODULES
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if name.startswith("_") and function.__module__ == module.__name__
+    ]
 
 
 @pytest.fixture(autouse=True)
 def checked_private_functions(monkeypatch):
     """Check every private function of the core, arguments and results, while a test runs."""
-    for module in (*ENCODINGS, entry, kernel, attention, curves):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if name.startswith("_") and function.__module__ == module.__name__:
-                monkeypatch.setattr(
-                    module, name, jaxtyped(typechecker=beartype(conf=TOWER))(function)
-                )
+    for module, name, function in private_functions():
+        monkeypatch.setattr(module, name, function)
 
 
 def checked(function, *args, **options):
@@ -95,11 +107,41 @@ def test_scores_logits_and_weights(encoding, batches):
         checked(attention_logits, scores, encoding, mask=mask)
 
 
-@pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)
-@pytest.mark.parametrize("lags", [[], [0, -3], [[0.5, 1.0]], torch.arange(4)], ids=str)
+@pytest.mark.parametrize("encoding", cases.all_kinds(8), ids=repr)
+@pytest.mark.parametrize(
+    "lags", [[], 7, [0, -3], [[0.5, 1.0]], torch.arange(4), range(5000)], ids=str
+)
 def test_curves(encoding, lags):
-    checked(decay_curve, encoding, lags)
-    checked(lag_response, encoding, lags)
+    for curve in (decay_curve, lag_response, decay.envelope, decay.bound_curve, decay.bias_curve):
+        checked(curve, encoding, lags)
+    hints = typing.get_type_hints(expected.Expected, include_extras=True)
+    for assumption in (expected.Ones(), expected.Normal(0.5)):
+        for name, value in vars(checked(assumption.scores, encoding, lags)).items():
+            assert isinstance(value, hints[name])
+
+
+@pytest.mark.parametrize("encoding", cases.all_kinds(8), ids=repr)
+def test_pairs_means_and_resolution(encoding):
+    checked(decay.running_mean, encoding, [[0, 7]])
+    checked(decay.envelope_reach, encoding)
+    checked(pairs.wavelength, encoding)
+    checked(pairs.half_life, encoding)
+    checked(pairs.turns, encoding, 100)
+    q, k = cases.normal(2, 3, 6, 8), cases.normal(2, 3, 6, 8, seed=1)
+    checked(pairs.pair_shares, q[..., 0, :], k[..., 0, :], encoding, 3)
+    checked(expected.Captured(q, k).scores, encoding, [0, 9])
+    options = {"normalisation": "sqrt_d"}
+    checked(resolutions.expectation_resolution, encoding, tokens=6, **options)
+    scores = attention_scores(q, k, encoding)
+    checked(resolutions.diagonal_mean, scores)
+    checked(resolutions.resolution, scores)
+    checked(resolutions.score_resolution, scores, encoding, **options)
+    checked(masked.lag_counts, "blockwise:2", 9)
+    weights = attention_weights(scores)
+    checked(statistics.attention_entropy, weights)
+    checked(statistics.attention_distance, weights)
+    checked(statistics.window_share, weights, 3)
+    checked(statistics.sink_share, weights)
 
 
 @pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)

@@ -1,0 +1,70 @@
+"""What an encoding does over distance: curves, expectations, pairs, resolution."""
+
+from xpos_viz.curves.decay import (
+    CURVES,
+    bias_curve,
+    bound_curve,
+    curve_table,
+    decay_curve,
+    decay_table,
+    envelope,
+    envelope_reach,
+    first_negative_lag,
+    running_mean,
+)
+from xpos_viz.curves.expected import (
+    Assumption,
+    Captured,
+    Expected,
+    Normal,
+    Ones,
+    expected_table,
+)
+from xpos_viz.curves.masked import lag_counts, masked_table
+from xpos_viz.curves.pairs import half_life, pair_shares, pair_table, turns, wavelength
+from xpos_viz.curves.resolutions import (
+    NORMALISATIONS,
+    Diagonals,
+    Normalisation,
+    diagonal_mean,
+    expectation_resolution,
+    resolution,
+    resolution_label,
+    resolution_table,
+    score_resolution,
+)
+
+__all__ = [
+    "CURVES",
+    "NORMALISATIONS",
+    "Assumption",
+    "Captured",
+    "Diagonals",
+    "Expected",
+    "Normal",
+    "Normalisation",
+    "Ones",
+    "bias_curve",
+    "bound_curve",
+    "curve_table",
+    "decay_curve",
+    "decay_table",
+    "diagonal_mean",
+    "envelope",
+    "envelope_reach",
+    "expectation_resolution",
+    "expected_table",
+    "first_negative_lag",
+    "half_life",
+    "lag_counts",
+    "masked_table",
+    "pair_shares",
+    "pair_table",
+    "resolution",
+    "resolution_label",
+    "resolution_table",
+    "running_mean",
+    "score_resolution",
+    "turns",
+    "wavelength",
+]
