@@ -16,7 +16,7 @@ ROOMS: list[set[str]] = [
     {"entry", "masks"},
     {"kernel"},
     {"attention"},
-    {"curves", "pooling", "precision"},
+    {"curves", "pooling", "precision", "module", "wrong"},
     {"inputs"},
     {"experiment"},
     {"results"},

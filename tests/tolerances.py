@@ -42,3 +42,8 @@ def allowance(dtype, rates, span, sizes, constant):
 def within(actual, expected, allowed):
     """Whether all entries agree: equal (infinities too), or no further apart than allowed."""
     return bool(((actual == expected) | ((actual - expected).abs() <= allowed)).all())
+
+
+FACTOR_FORM = 4.0
+"""C in C·eps·Σ |q_i||k_i| ζ_i^(Δ/B) for a product of q' and k' that are both kept in their dtype:
+each column is rounded by eps/2 and turned by a rounded table, and sums add eps for a few terms."""
