@@ -10,6 +10,7 @@ complex number, a lag is formed before any angle, and sums are exact (``math.fsu
 
 import cmath
 import math
+import struct
 
 import numpy as np
 
@@ -112,3 +113,31 @@ def softmax(row, allowed):
     top = max(x for x, seen in zip(row, allowed, strict=True) if seen)
     masses = [math.exp(x - top) if seen else 0.0 for x, seen in zip(row, allowed, strict=True)]
     return [mass / math.fsum(masses) for mass in masses]
+
+
+def rounded(value, dtype):
+    """A number as a dtype keeps it, by its bits; nan beyond float16."""
+    value = float(value)
+    if dtype == "float64":
+        return value
+    [value] = struct.unpack("f", struct.pack("f", value))
+    if dtype == "float32":
+        return value
+    if dtype == "float16":
+        return struct.unpack("e", struct.pack("e", value))[0] if abs(value) < 65520 else math.nan
+    [bits] = struct.unpack("I", struct.pack("f", value))
+    bits += 0x7FFF + (bits >> 16 & 1)  # bfloat16: the upper half of float32, to the nearest even
+    return struct.unpack("f", struct.pack("I", bits >> 16 << 16))[0]
+
+
+def table_error(angle_rate, position, dtype, kept):
+    """|table − e^{iθn}| of one pair at one position."""
+    exact = cmath.exp(1j * angle_rate * position)
+    if kept == "positions":
+        return abs(cmath.exp(1j * angle_rate * rounded(position, dtype)) - exact)
+    if kept == "theta":
+        return abs(cmath.exp(1j * rounded(angle_rate, dtype) * position) - exact)
+    if kept == "angles":
+        angle = rounded(rounded(angle_rate, dtype) * rounded(position, dtype), dtype)
+        return abs(cmath.exp(1j * angle) - exact)
+    return abs(complex(rounded(exact.real, dtype), rounded(exact.imag, dtype)) - exact)

@@ -47,3 +47,14 @@ def within(actual, expected, allowed):
 FACTOR_FORM = 4.0
 """C in C·eps·Σ |q_i||k_i| ζ_i^(Δ/B) for a product of q' and k' that are both kept in their dtype:
 each column is rounded by eps/2 and turned by a rounded table, and sums add eps for a few terms."""
+
+SINGLE = 1e-6
+"""Relative: a few roundings of float32, in which factors for half dtypes are multiplied."""
+
+LAST_DIGIT = 0.02
+"""Relative: half a unit of the second digit, to which the facts are printed, at most 1 %."""
+
+
+def angle(position):
+    """Absolute, of e^{iθn} with θ ≤ 1: the oracle rounds θn, off by half a unit of the product."""
+    return torch.finfo(torch.float64).eps * (position + 4)
