@@ -28,7 +28,10 @@ from xpos_viz import (
     entry,
     kernel,
     lag_response,
+    module,
+    precision,
     rope,
+    wrong,
     xpos,
 )
 
@@ -39,11 +42,11 @@ BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
 @pytest.fixture(autouse=True)
 def checked_private_functions(monkeypatch):
     """Check every private function of the core, arguments and results, while a test runs."""
-    for module in (encoding, entry, kernel, attention, curves):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if name.startswith("_") and function.__module__ == module.__name__:
+    for room in (encoding, entry, kernel, attention, curves, module, precision, wrong):
+        for name, function in inspect.getmembers(room, inspect.isfunction):
+            if name.startswith("_") and function.__module__ == room.__name__:
                 monkeypatch.setattr(
-                    module, name, jaxtyped(typechecker=beartype(conf=TOWER))(function)
+                    room, name, jaxtyped(typechecker=beartype(conf=TOWER))(function)
                 )
 
 
@@ -99,6 +102,34 @@ def test_scores_logits_and_weights(encoding, batches):
 def test_curves(encoding, lags):
     checked(decay_curve, encoding, lags)
     checked(lag_response, encoding, lags)
+
+
+@pytest.mark.parametrize("batches", BATCHES, ids=str)
+@pytest.mark.parametrize("encoding", [*cases.assorted(8), xpos(8, scale_base=0.5)], ids=repr)
+def test_layers_and_caches(encoding, batches):
+    q, k = (cases.normal(*batch, n, 8) for batch, n in zip(batches, (4, 45), strict=True))
+    for layout in cases.LAYOUTS:
+        rotary = module.RotaryXPos(encoding, layout=layout)
+        checked(rotary.forward, q, k)
+        checked(rotary.forward, q, k, torch.arange(4), torch.arange(45))
+        checked(rotary.attn_mask, q, k)
+        turned, cache = checked(rotary.decode, q[..., :1, :], k)
+        assert turned.shape == q[..., :1, :].shape
+        checked(rotary.decode, q[..., :1, :], k, cache)
+        assert cache.last(3).keys.shape == (*k.shape[:-2], 3, 8)
+
+
+@pytest.mark.parametrize("kept", precision.KEPT)
+def test_errors_of_tables(kept):
+    checked(precision.table_error, xpos(8), range(5), torch.bfloat16, kept=kept)
+    checked(precision.accuracy_table, xpos(8), [5], [torch.bfloat16], [kept])
+
+
+@pytest.mark.parametrize("name", wrong.VARIANTS)
+def test_wrong_scores(name):
+    q, k = cases.normal(3, 8), cases.normal(5, 8)
+    checked(wrong.VARIANTS[name].scores, q, k, xpos(8))
+    checked(wrong.VARIANTS[name].error, q, k, xpos(8))
 
 
 @pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)

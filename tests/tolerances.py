@@ -58,3 +58,10 @@ LAST_DIGIT = 0.02
 def angle(position):
     """Absolute, of e^{iθn} with θ ≤ 1: the oracle rounds θn, off by half a unit of the product."""
     return torch.finfo(torch.float64).eps * (position + 4)
+
+
+KEPT = 1e-9
+"""Absolute, an invariant of float64 scores below 100: B = 1e15 stands for ∞, 1e-12 away from it."""
+
+BROKEN = 1e-3
+"""Absolute: the smallest mistake, scales centred one token apart, moves q·k by .03 at B = 512."""
