@@ -1,6 +1,7 @@
 """The drop-in layer: training, compiling, casting, and decoding for ever."""
 
 import copy
+import math
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -258,7 +259,8 @@ def test_the_layer_compiles_whole():
     for tokens in (5, 9):
         q, k = cases.normal(2, 4, tokens - 2, 8), cases.normal(2, 2, tokens, 8, seed=tokens)
         positions = (None, torch.arange(tokens) + 1000)
-        actual, expected = layer(q, k, *positions), rotary(q, k, *positions)
+        options = {"origin": tokens / 4}
+        actual, expected = layer(q, k, *positions, **options), rotary(q, k, *positions, **options)
         assert all(torch.equal(*pair) for pair in zip(actual, expected, strict=True))
 
 
@@ -404,3 +406,16 @@ def test_a_cache_of_other_keys():
         assert message(rotary.decode, other, other, cache) == CACHE.format(
             tuple(other.shape), dtype, (2, 8), "float32"
         )
+
+
+@pytest.mark.parametrize("origin", [math.inf, -math.inf, math.nan], ids=repr)
+def test_an_origin_that_is_nowhere(origin):
+    x = torch.zeros(2, 8)
+    assert message(RotaryXPos(rope(8)), x, x, origin=origin) == (
+        f"origin must be a finite position in tokens, got {origin!r}; use 0.0."
+    )
+
+
+def test_a_window_of_fewer_than_no_tokens():
+    _, cache = RotaryXPos(rope(8)).decode(torch.zeros(2, 8), torch.zeros(2, 8))
+    assert message(cache.last, -1) == "a cache keeps ≥ 0 tokens, got -1; use 0 to keep none."

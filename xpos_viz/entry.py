@@ -1,5 +1,6 @@
 """What enters the kernel: vectors, their layout and heads, and positions, checked once."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -89,6 +90,12 @@ def check_vectors(q: Tensor, k: Tensor, encoding: Encoding, rates: Rates, layout
         )
     check_layout(layout)
     _check_heads(q, k, rates)
+
+
+def check_origin(origin: float) -> None:
+    """Raise ValueError unless the origin is a finite number."""
+    if not -math.inf < origin < math.inf:
+        raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
 
 
 def check_layout(layout: str) -> None:

@@ -27,6 +27,7 @@ from xpos_viz.entry import (
     Pairs,
     Positions,
     Rates,
+    check_origin,
     checked,
     from_pairs,
     real_positions,
@@ -111,8 +112,7 @@ def apply_encoding(
             [0.5403, 0.8415]])
     """
     rates, m, n = checked(q, k, encoding, query_positions, key_positions, layout)
-    if not math.isfinite(origin):
-        raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
+    check_origin(origin)
     if rates.ndim > 1:
         k = share_heads(k, q)
     width = encoding.rotary_width

@@ -23,6 +23,7 @@ from xpos_viz.entry import (
     Rates,
     check_batches,
     check_layout,
+    check_origin,
     check_vectors,
     placed,
     share_heads,
@@ -57,7 +58,15 @@ class KeyCache:
         return range(self.tokens - self.keys.shape[-2], self.tokens)
 
     def last(self, tokens: int) -> "KeyCache":
-        """Return a cache of the last keys only, for a sliding window in bounded memory."""
+        """Return a cache of the last keys only, for a sliding window in bounded memory.
+
+        Raises
+        ------
+        ValueError
+            If `tokens` is negative.
+        """
+        if tokens < 0:
+            raise ValueError(f"a cache keeps ≥ 0 tokens, got {tokens!r}; use 0 to keep none.")
         return replace(self, keys=self.keys[..., max(0, self.keys.shape[-2] - tokens) :, :])
 
 
@@ -86,11 +95,14 @@ class RotaryXPos(nn.Module):
     -----
     An encoding's temperature and bias belong to the logits, so q' and k' do not have them:
     pass :attr:`scale` as `scale=` and :meth:`attn_mask` as `attn_mask=`. Without a bias and
-    with as many queries as keys, `is_causal=True` does the same as the mask.
+    with as many queries as keys, `is_causal=True` does the same as the mask. A score whose
+    key is after its query grows with their distance, and ∞ − ∞ is NaN: where attention adds a
+    mask to all scores, one call may span :func:`xpos_viz.precision.largest_position` tokens.
 
     Examples
     --------
-    A whole attention layer, trained on sequences and decoded with a cache:
+    A whole attention layer, which takes sequences at once or goes on from a cache. For
+    training alone, `q, k = self.rotary(q, k)` is enough.
 
     >>> import torch
     >>> from torch import nn
@@ -166,6 +178,7 @@ class RotaryXPos(nn.Module):
             q' and k', of the dtype and device of q and k. Where an encoding has rates for
             each head, k' has as many heads as q'.
         """
+        check_origin(origin)
         rates = self._rates_for(q, k)
         given = _real(query_positions, "query_positions"), _real(key_positions, "key_positions")
         m, n = placed(q.shape[-2], k.shape[-2], *given)
