@@ -1,6 +1,7 @@
 """Inputs that the test modules share: seeded tensors, settings, golden numbers."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,28 @@ def assorted(head_dim):
         xpos(head_dim, base=100.0, gamma=1.5, scale_base=64.0),
         xpos(head_dim, gamma=1e-6, scale_base=64.0),
     ]
+
+
+class Headed(Encoding):
+    """An encoding whose four heads fade 0 to 3 times as fast, each with a bias of its own."""
+
+    heads = 4
+
+    @classmethod
+    def of(cls, encoding):
+        """The same encoding for heads that differ."""
+        return cls(encoding.name, encoding.parameters)
+
+    @property
+    def terms(self):
+        usual, strength = super().terms, torch.arange(4.0).double()
+        return replace(
+            usual,
+            theta=usual.theta.expand(4, -1),
+            log_decay=usual.log_decay * strength[:, None],
+            bias=lambda lags: -0.1 * strength[:, None, None] * lags,
+            temperature=1.5,
+        )
 
 
 def oracle_rates(encoding):

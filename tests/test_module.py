@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,23 +32,17 @@ steep = xpos(8, scale_base=8.0)
 EMPTY: Any = None
 
 
-class Headed(Encoding):
-    """XPos with another B in each of four heads, a bias in each, and a temperature."""
+headed = cases.Headed.of(xpos(8, scale_base=64.0))
+
+
+class Warm(Encoding):
+    """RoPE whose two heads have temperatures of their own."""
+
+    heads = 2
 
     @property
-    def terms(self):
-        usual = super().terms
-        strength = torch.tensor([1.0, 2.0, 3.0, 4.0]).double()
-        return replace(
-            usual,
-            theta=usual.theta.expand(4, -1),
-            log_decay=usual.log_decay * strength[:, None],
-            bias=lambda lags: -0.1 * strength[:, None, None] * lags,
-            temperature=1.5,
-        )
-
-
-headed = Headed("xpos", (("head_dim", 8), ("scale_base", 64.0)))
+    def temperature(self) -> Any:
+        return torch.tensor([[[1.0]], [[2.0]]])
 
 
 def met(turned, cache):
@@ -316,6 +309,22 @@ def test_grouped_heads_attend_with_enable_gqa():
     torch.testing.assert_close(actual, expected @ v.repeat_interleave(2, 1))
 
 
+@pytest.mark.parametrize("encoding", [steep, headed], ids=repr)
+def test_attention_with_a_cache_is_that_of_the_whole(encoding):
+    q, k, v = (cases.normal(2, 4, 30, 8, seed=seed) for seed in range(3))
+    logits = attention_logits(attention_scores(q, k, encoding), encoding)
+    expected = attention_weights(logits) @ v
+    rotary, cache = RotaryXPos(encoding), EMPTY
+    for end in (11, 12, 19, 30):
+        new = slice(cache.tokens if cache else 0, end)
+        turned, cache = rotary.decode(q[..., new, :], k[..., new, :], cache)
+        hidden = rotary.attn_mask(turned, cache.keys)
+        actual = scaled_dot_product_attention(
+            turned, cache.keys, v[..., :end, :], hidden, scale=rotary.scale
+        )
+        torch.testing.assert_close(actual, expected[..., new, :])
+
+
 def test_a_mask_knows_positions_in_batches():
     q, k = cases.normal(2, 4, 2, 8), cases.normal(2, 4, 3, 8)
     rows = torch.tensor([[0, 1, 2], [2, 1, 0]])
@@ -419,3 +428,19 @@ def test_an_origin_that_is_nowhere(origin):
 def test_a_window_of_fewer_than_no_tokens():
     _, cache = RotaryXPos(rope(8)).decode(torch.zeros(2, 8), torch.zeros(2, 8))
     assert message(cache.last, -1) == "a cache keeps ≥ 0 tokens, got -1; use 0 to keep none."
+
+
+def test_temperatures_that_one_scale_cannot_hold():
+    warm = Warm("rope", (("head_dim", 8),))
+    rotary = RotaryXPos(warm)
+    with pytest.raises(ValueError) as caught:
+        _ = rotary.scale
+    assert str(caught.value) == (
+        f"scale must be one number, got {warm!r} with temperatures of 2 heads; "
+        "use q * encoding.temperature, and None for 1/√d."
+    )
+    q, k, v = (cases.normal(2, 6, 8, seed=seed) for seed in range(3))
+    turned_q, turned_k = rotary(q * warm.temperature, k)
+    actual = scaled_dot_product_attention(turned_q, turned_k, v, is_causal=True)
+    expected = attention_weights(attention_logits(attention_scores(q, k, warm), warm)) @ v
+    torch.testing.assert_close(actual, expected)

@@ -41,16 +41,6 @@ class Still(Encoding):
         return replace(usual, theta=torch.zeros_like(usual.theta))
 
 
-class Headed(Encoding):
-    """The same decay in the second of two heads, none in the first."""
-
-    @property
-    def terms(self):
-        usual = super().terms
-        strength = torch.tensor([[0.0], [1.0]]).double()
-        return replace(usual, theta=usual.theta.expand(2, -1), log_decay=usual.log_decay * strength)
-
-
 def turned_key(encoding, size, position, dtype, query_position=0):
     """The first column of q' and k' of a key whose first pair is `size`."""
     x = torch.tensor([[float(size), 0.0]], dtype=dtype)
@@ -99,8 +89,7 @@ def test_no_key_overflows_up_to_the_limit(encoding, dtype, size):
 
 
 def test_the_fastest_pair_of_any_head_decides():
-    encoding = Headed("xpos", (("head_dim", 64),))
-    assert largest_position(encoding, torch.float16) == 4532
+    assert largest_position(cases.Headed.of(xpos(64)), torch.float16) == 4532 // 3
 
 
 def test_small_keys_do_not_enlarge_the_table():
@@ -167,7 +156,7 @@ def test_half_precision_tables_of_the_facts():
 
 def test_a_row_is_the_largest_error_below_its_length():
     lengths = [1, 300, 20_000]
-    encoding = Headed("xpos", (("head_dim", 4),))
+    encoding = cases.Headed.of(xpos(4))
     table = accuracy_table(encoding, lengths, [torch.bfloat16, torch.float32], ["angles"])
     expected = [
         float(table_error(encoding, range(length), dtype).max())

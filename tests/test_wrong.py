@@ -123,10 +123,12 @@ def test_rows_can_be_read(variant):
 
 
 @each_variant
-@pytest.mark.parametrize("encoding", [rope(8), nope(8)], ids=repr)
+@pytest.mark.parametrize("encoding", [rope(8), nope(8), cases.Headed.of(xpos(8))], ids=repr)
 def test_only_xpos_can_be_got_wrong(encoding, variant):
     x = torch.zeros(2, 8)
     for call in (variant.scores, variant.error):
         with pytest.raises(ValueError) as caught:
             call(x, x, encoding)
-        assert str(caught.value) == f"the encoding must be xpos, got {encoding!r}; use xpos(8)."
+        assert str(caught.value) == (
+            f"the encoding must be xpos, the same for all heads, got {encoding!r}; use xpos(8)."
+        )

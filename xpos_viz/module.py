@@ -80,11 +80,6 @@ class RotaryXPos(nn.Module):
     layout
         How columns form pairs: "interleaved" (2i, 2i+1) or "half" (i, i + d/2).
 
-    Attributes
-    ----------
-    scale
-        The encoding's temperature / √d, for `scaled_dot_product_attention(scale=…)`.
-
     Raises
     ------
     ValueError
@@ -139,7 +134,8 @@ class RotaryXPos(nn.Module):
         check_layout(layout)
         self.encoding = encoding
         self.layout: Layout = layout
-        self.scale = encoding.head_dim**-0.5 * encoding.temperature
+        temperatures = torch.as_tensor(encoding.temperature, dtype=torch.float64)
+        self._scales: list[float] = (encoding.head_dim**-0.5 * temperatures).reshape(-1).tolist()
         self._width = encoding.rotary_width
         fastest = -float(encoding.log_decay.min())
         self._chunks = {dtype: _chunk(fastest, dtype) for dtype in DTYPES}
@@ -240,6 +236,22 @@ class RotaryXPos(nn.Module):
         if cache is not None:
             keys = torch.cat([self._rebased(cache, keys, rates, origin), keys], -2)
         return turned_q, KeyCache(keys, tokens, origin)
+
+    @property
+    def scale(self) -> float:
+        """The encoding's temperature / √d, for `scaled_dot_product_attention(scale=…)`.
+
+        Raises
+        ------
+        ValueError
+            If heads have temperatures of their own, which one scale cannot hold.
+        """
+        if len(self._scales) > 1:
+            raise ValueError(
+                f"scale must be one number, got {self.encoding!r} with temperatures of "
+                f"{len(self._scales)} heads; use q * encoding.temperature, and None for 1/√d."
+            )
+        return self._scales[0]
 
     def chunk(self, dtype: torch.dtype) -> int:
         """How many queries :meth:`decode` takes at a time in a dtype; 2^53 without decay.

@@ -92,7 +92,7 @@ class Variant:
         Raises
         ------
         ValueError
-            For an encoding other than XPos, or anything that does not fit.
+            For an encoding other than XPos, the same for all heads, or what does not fit.
 
         Notes
         -----
@@ -134,10 +134,11 @@ class Variant:
 
 
 def _check_xpos(encoding: Encoding) -> None:
-    """Raise ValueError unless the encoding is XPos, of which the mistakes are."""
-    if encoding.name != "xpos":
+    """Raise ValueError unless the encoding is XPos, of which the mistakes are, for all heads."""
+    if encoding.name != "xpos" or encoding.rates.ndim > 1:
         raise ValueError(
-            f"the encoding must be xpos, got {encoding!r}; use xpos({encoding.head_dim})."
+            f"the encoding must be xpos, the same for all heads, got {encoding!r}; "
+            f"use xpos({encoding.head_dim})."
         )
 
 
