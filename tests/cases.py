@@ -54,7 +54,9 @@ def assorted(head_dim):
 class Headed(Encoding):
     """An encoding whose four heads fade 0 to 3 times as fast, each with a bias of its own."""
 
-    heads = 4
+    @property
+    def heads(self):
+        return 4
 
     @classmethod
     def of(cls, encoding):

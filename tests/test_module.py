@@ -38,7 +38,9 @@ headed = cases.Headed.of(xpos(8, scale_base=64.0))
 class Warm(Encoding):
     """RoPE whose two heads have temperatures of their own."""
 
-    heads = 2
+    @property
+    def heads(self):
+        return 2
 
     @property
     def temperature(self) -> Any:
@@ -134,7 +136,7 @@ def test_a_cache_filled_in_chunks_gives_the_scores_of_the_whole(encoding, size, 
     rebased = 280 // rotary.chunk(dtype)
     exact_k = k.repeat_interleave(2, 0)
     assert_same(scores, q, exact_k, encoding, range(280), range(280), rebased)
-    assert (cache.tokens, cache.positions) == (280, range(280))
+    assert (cache.tokens, cache.positions.tolist()) == (280, list(range(280)))
     assert cache.keys.dtype == dtype
 
 
@@ -194,7 +196,7 @@ def test_a_window_of_the_cache_keeps_its_positions():
     q, k = cases.normal(100, 8), cases.normal(100, 8, seed=1)
     whole, _ = fed(RotaryXPos(steep), q, k, [1] * 100)
     rows, cache = fed(RotaryXPos(steep), q, k, [1] * 100, window=10)
-    assert cache.positions == range(90, 100)
+    assert cache.positions.tolist() == list(range(90, 100))
     assert cache.keys.shape == (10, 8)
     torch.testing.assert_close(rows[-1, :10], whole[-1, 90:])
     assert cache.last(0).keys.shape == (0, 8)
@@ -258,15 +260,15 @@ def test_the_layer_compiles_whole():
 
 
 def test_decoding_compiles_whole():
-    rotary = RotaryXPos(xpos(4, scale_base=1.0))
+    rotary = RotaryXPos(cases.Headed.of(xpos(4, scale_base=1.0)))
 
     def attend(x, cache):
-        turned, cache = rotary.decode(x[:1], x, cache)
+        turned, cache = rotary.decode(x[:, :1], x, cache)
         return turned @ cache.keys.mT + rotary.attn_mask(turned, cache.keys), cache
 
     step, caches = compiled(attend), [EMPTY, EMPTY]
     for tokens in (9, 350):
-        x = cases.normal(tokens, 4)
+        x = cases.normal(4, tokens, 4)
         actual, caches[0] = step(x, caches[0])
         expected, caches[1] = attend(x, caches[1])
         assert torch.equal(actual, expected)
@@ -325,12 +327,33 @@ def test_attention_with_a_cache_is_that_of_the_whole(encoding):
         torch.testing.assert_close(actual, expected[..., new, :])
 
 
-def test_a_mask_knows_positions_in_batches():
+@pytest.mark.parametrize("mask", ["causal", "blockwise:2", torch.ones(2, 3, dtype=torch.bool)])
+@pytest.mark.parametrize("encoding", [rope(8), xpos(8)], ids=repr)
+def test_a_mask_knows_positions_in_batches(encoding, mask):
     q, k = cases.normal(2, 4, 2, 8), cases.normal(2, 4, 3, 8)
     rows = torch.tensor([[0, 1, 2], [2, 1, 0]])
-    mask = RotaryXPos(rope(8)).attn_mask(q, k, query_positions=rows[:, 1:], key_positions=rows)
-    assert mask.shape == (2, 1, 2, 3)
-    assert (mask[1, 0] == 0).tolist() == [[False, True, True], [False, False, True]]
+    for batch, positions in ((2, cases.at(rows[:, 1:], rows)), (1, cases.at(rows[1, 1:], rows[1]))):
+        added = RotaryXPos(encoding).attn_mask(q, k, mask=mask, **positions)
+        blank = torch.zeros(batch, 1, 2, 3).double()
+        expected = attention_logits(blank, encoding, mask=mask, **positions)
+        assert torch.equal(added, expected if batch == 2 else expected[0, 0])
+
+
+def test_a_mask_is_no_word_or_of_numbers():
+    rotary, x = RotaryXPos(rope(8)), torch.zeros(2, 8)
+    assert message(rotary.attn_mask, x, x, mask="casual") == message(
+        attention_logits, torch.zeros(2, 2), rope(8), mask="casual"
+    )
+    assert message(rotary.attn_mask, x, x, mask=torch.ones(2, 2)) == (
+        "mask must be bool (True = may attend), got torch.float32; use mask.bool()."
+    )
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_has_the_bias(copied):
+    x = cases.normal(4, 3, 8)
+    rotary = RotaryXPos(headed)
+    assert torch.equal(copied(rotary).attn_mask(x, x), rotary.attn_mask(x, x))
 
 
 def test_chunks_by_dtype():

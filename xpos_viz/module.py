@@ -8,13 +8,13 @@ state_dict, and keeps its rates in float64 whatever dtype the model is cast to.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from xpos_viz.attention import AnyMask, attention_logits
+from xpos_viz.attention import AnyMask, visible_keys
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import (
     DTYPES,
@@ -53,9 +53,10 @@ class KeyCache:
     origin: int
 
     @property
-    def positions(self) -> range:
+    def positions(self) -> Int[Tensor, " key_tokens"]:
         """Where the keys stand, tokens."""
-        return range(self.tokens - self.keys.shape[-2], self.tokens)
+        start = self.tokens - self.keys.shape[-2]
+        return torch.arange(start, self.tokens, device=self.keys.device)
 
     def last(self, tokens: int) -> "KeyCache":
         """Return a cache of the last keys only, for a sliding window in bounded memory.
@@ -137,6 +138,7 @@ class RotaryXPos(nn.Module):
         temperatures = torch.as_tensor(encoding.temperature, dtype=torch.float64)
         self._scales: list[float] = (encoding.head_dim**-0.5 * temperatures).reshape(-1).tolist()
         self._width = encoding.rotary_width
+        self._bias = encoding.bias
         fastest = -float(encoding.log_decay.min())
         self._chunks = {dtype: _chunk(fastest, dtype) for dtype in DTYPES}
         self.register_buffer("_bits", _bits(encoding), persistent=False)
@@ -285,7 +287,7 @@ class RotaryXPos(nn.Module):
         mask
             As in :func:`xpos_viz.attention_logits`.
         query_positions, key_positions
-            As in :func:`xpos_viz.apply_encoding`.
+            As in :meth:`forward`. A lag is all that counts, except for blockwise masks.
 
         Returns
         -------
@@ -298,19 +300,29 @@ class RotaryXPos(nn.Module):
         ValueError
             For a mask or positions that do not fit.
         """
-        batched = any(p is not None and p.ndim > 1 for p in (query_positions, key_positions))
-        front = [q.shape[0], *[1] * (q.ndim - 3)] if batched else []
-        return attention_logits(
-            q.new_zeros(*front, q.shape[-2], k.shape[-2]),
-            self.encoding,
-            mask=mask,
-            query_positions=query_positions,
-            key_positions=key_positions,
-        )
+        given = _real(query_positions, "query_positions"), _real(key_positions, "key_positions")
+        m, n = (at.to(table_device(q.device)) for at in placed(q.shape[-2], k.shape[-2], *given))
+        check_batches(q, k, m, n)
+        lags = m[..., :, None] - n[..., None, :]
+        bias = torch.zeros_like(lags) if self._bias is None else self._bias(lags)
+        visible = visible_keys(mask, m, n)
+        if lags.ndim > 2:
+            bias = _beside(bias, q)
+            visible = visible if isinstance(mask, Tensor) else _beside(visible, q)
+        return torch.where(visible.to(bias.device), bias, -math.inf).to(q)
 
     def extra_repr(self) -> str:
         """Return what stands between the brackets when the layer is printed."""
         return f"{self.encoding!r}, layout={self.layout!r}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the bias, a function that may be unfit for pickling."""
+        return {name: value for name, value in self.__dict__.items() if name != "_bias"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the layer, and derive the bias anew."""
+        super().__setstate__(state)  # pyright: ignore[reportUnknownMemberType]
+        self._bias = self.encoding.bias
 
     def _rates_for(self, q: Tensor, k: Tensor) -> Rates:
         """The rates, on the device where tables for q are formed, once q and k are known to fit."""
@@ -347,6 +359,12 @@ class RotaryXPos(nn.Module):
         super()._apply(fn, recurse)  # pyright: ignore[reportUnknownMemberType]
         self._bits = _bits(self.encoding).to(self._bits.device)
         return self
+
+
+def _beside(cells: Tensor, q: Tensor) -> Tensor:
+    """Cells (batch, …, L_q, L_k) with room for the heads of q."""
+    gap = [1] * (q.ndim - cells.ndim)
+    return cells.reshape(cells.shape[0], *gap, *cells.shape[1:])
 
 
 def _chunk(fastest: float, dtype: torch.dtype) -> int:
