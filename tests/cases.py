@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,30 @@ def all_kinds(head_dim):
 def heads_of(encoding):
     """The rates of each head, as lists of complex numbers."""
     return encoding.rates.reshape(-1, encoding.rates.shape[-1]).tolist()
+
+
+class Headed(Encoding):
+    """An encoding whose four heads fade 0 to 3 times as fast, each with a bias of its own."""
+
+    @property
+    def heads(self):
+        return 4
+
+    @classmethod
+    def of(cls, encoding):
+        """The same encoding for heads that differ."""
+        return cls(encoding.name, encoding.parameters)
+
+    @property
+    def terms(self):
+        usual, strength = super().terms, torch.arange(4.0).double()
+        return replace(
+            usual,
+            theta=usual.theta.expand(4, -1),
+            log_decay=usual.log_decay * strength[:, None],
+            bias=lambda lags: -0.1 * strength[:, None, None] * lags,
+            temperature=1.5,
+        )
 
 
 def oracle_rates(encoding):

@@ -13,6 +13,7 @@ Every family of encodings is a function of its name and parameters that returns 
 import cmath
 import itertools
 import math
+import struct
 
 import numpy as np
 
@@ -283,3 +284,67 @@ def mean_and_deviation(values):
 def entropy(row):
     """−Σ w ln w, nats."""
     return -math.fsum(w * math.log(w) for w in row if w > 0)
+
+
+def rounded(value, dtype):
+    """A number as a dtype keeps it, by its bits; nan beyond float16."""
+    value = float(value)
+    if dtype == "float64":
+        return value
+    [value] = struct.unpack("f", struct.pack("f", value))
+    if dtype == "float32":
+        return value
+    if dtype == "float16":
+        return struct.unpack("e", struct.pack("e", value))[0] if abs(value) < 65520 else math.nan
+    [bits] = struct.unpack("I", struct.pack("f", value))
+    bits += 0x7FFF + (bits >> 16 & 1)  # bfloat16: the upper half of float32, to the nearest even
+    return struct.unpack("f", struct.pack("I", bits >> 16 << 16))[0]
+
+
+def table_error(angle_rate, position, dtype, kept):
+    """|table − e^{iθn}| of one pair at one position."""
+    exact = cmath.exp(1j * angle_rate * position)
+    if kept == "positions":
+        return abs(cmath.exp(1j * angle_rate * rounded(position, dtype)) - exact)
+    if kept == "theta":
+        return abs(cmath.exp(1j * rounded(angle_rate, dtype) * position) - exact)
+    if kept == "angles":
+        angle = rounded(rounded(angle_rate, dtype) * rounded(position, dtype), dtype)
+        return abs(cmath.exp(1j * angle) - exact)
+    return abs(complex(rounded(exact.real, dtype), rounded(exact.imag, dtype)) - exact)
+
+
+def wrong_score(name, q, k, m, n, base=10_000.0, gamma=0.4, scale_base=512.0, layout="interleaved"):
+    """A score as a wrong variant has it: each pair turned, and scaled by its mistaken factor."""
+    width, total = len(q), []
+    layout = "half" if name == "half_layout" else layout
+    if name == "other_gamma":
+        gamma += 0.1
+    if name == "half_scale_base":
+        scale_base /= 2
+    if name == "no_scale_base":
+        scale_base = 1.0
+    for i, (a, b) in enumerate(zip(pairs(q, layout), pairs(k, layout), strict=True)):
+        index = i + 1 if name == "zeta_off_by_one" else i
+        shrink = math.log((2 * index / width + gamma) / (1 + gamma)) / scale_base
+        lag = m + 1 - n if name == "late_queries" else m - n
+        exponent = {
+            "same_direction": shrink * (m + n),
+            "query_only": shrink * m,
+            "swapped": -shrink * lag,
+            "no_decay": 0.0,
+            "linear_growth": math.log1p(m / scale_base) + math.log1p(n / scale_base),
+            "centre_off_by_one": shrink * (lag + 1),
+        }.get(name, shrink * lag)
+        angle = base ** (-2 * i / width) * lag * (-1 if name == "backwards" else 1)
+        total.append((a * b.conjugate() * cmath.exp(complex(exponent, angle))).real)
+    return math.fsum(total)
+
+
+def largest_error(name, q, k, query_positions):
+    """The largest causal error of a wrong variant, and the positions of its query and key."""
+    return max(
+        (abs(wrong_score(name, query, k[n], m, n) - wrong_score("", query, k[n], m, n)), m, n)
+        for query, m in zip(q, query_positions, strict=True)
+        for n in range(m + 1)
+    )

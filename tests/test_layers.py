@@ -16,7 +16,7 @@ ROOMS: list[set[str]] = [
     {"entry", "masks"},
     {"kernel"},
     {"attention"},
-    {"curves", "pooling", "precision", "statistics"},
+    {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
     {"experiment"},
     {"results"},

@@ -27,8 +27,11 @@ from xpos_viz import (
     entry,
     kernel,
     lag_response,
+    module,
+    precision,
     rope,
     statistics,
+    wrong,
     xpos,
 )
 from xpos_viz.curves import decay, expected, masked, pairs, resolutions, shared
@@ -36,7 +39,7 @@ from xpos_viz.encoding import additive, decaying, model, rotary, stretched
 
 MODULES = (
     *(model, rotary, decaying, stretched, additive, entry, kernel, attention, statistics),
-    *(decay, expected, masked, pairs, resolutions, shared),
+    *(decay, expected, masked, pairs, resolutions, shared, module, precision, wrong),
 )
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
 BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
@@ -56,8 +59,8 @@ def private_functions():
 @pytest.fixture(autouse=True)
 def checked_private_functions(monkeypatch):
     """Check every private function of the core, arguments and results, while a test runs."""
-    for module, name, function in private_functions():
-        monkeypatch.setattr(module, name, function)
+    for room, name, function in private_functions():
+        monkeypatch.setattr(room, name, function)
 
 
 def checked(function, *args, **options):
@@ -142,6 +145,34 @@ def test_pairs_means_and_resolution(encoding):
     checked(statistics.attention_distance, weights)
     checked(statistics.window_share, weights, 3)
     checked(statistics.sink_share, weights)
+
+
+@pytest.mark.parametrize("batches", BATCHES, ids=str)
+@pytest.mark.parametrize("encoding", [*cases.assorted(8), xpos(8, scale_base=0.5)], ids=repr)
+def test_layers_and_caches(encoding, batches):
+    q, k = (cases.normal(*batch, n, 8) for batch, n in zip(batches, (4, 45), strict=True))
+    for layout in cases.LAYOUTS:
+        rotary = module.RotaryXPos(encoding, layout=layout)
+        checked(rotary.forward, q, k)
+        checked(rotary.forward, q, k, torch.arange(4), torch.arange(45))
+        checked(rotary.attn_mask, q, k)
+        turned, cache = checked(rotary.decode, q[..., :1, :], k)
+        assert turned.shape == q[..., :1, :].shape
+        checked(rotary.decode, q[..., :1, :], k, cache)
+        assert cache.last(3).keys.shape == (*k.shape[:-2], 3, 8)
+
+
+@pytest.mark.parametrize("kept", precision.KEPT)
+def test_errors_of_tables(kept):
+    checked(precision.table_error, xpos(8), range(5), torch.bfloat16, kept=kept)
+    checked(precision.accuracy_table, xpos(8), [5], [torch.bfloat16], [kept])
+
+
+@pytest.mark.parametrize("name", wrong.VARIANTS)
+def test_wrong_scores(name):
+    q, k = cases.normal(3, 8), cases.normal(5, 8)
+    checked(wrong.VARIANTS[name].scores, q, k, xpos(8))
+    checked(wrong.VARIANTS[name].error, q, k, xpos(8))
 
 
 @pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)

@@ -59,3 +59,26 @@ def allowance(dtype, rates, span, sizes, constant):
 def within(actual, expected, allowed):
     """Whether all entries agree: equal (infinities too), or no further apart than allowed."""
     return bool(((actual == expected) | ((actual - expected).abs() <= allowed)).all())
+
+
+FACTOR_FORM = 4.0
+"""C in C·eps·Σ |q_i||k_i| ζ_i^(Δ/B) for a product of q' and k' that are both kept in their dtype:
+each column is rounded by eps/2 and turned by a rounded table, and sums add eps for a few terms."""
+
+SINGLE = 1e-6
+"""Relative: a few roundings of float32, in which factors for half dtypes are multiplied."""
+
+LAST_DIGIT = 0.02
+"""Relative: half a unit of the second digit, to which the facts are printed, at most 1 %."""
+
+
+def angle(position):
+    """Absolute, of e^{iθn} with θ ≤ 1: the oracle rounds θn, off by half a unit of the product."""
+    return torch.finfo(torch.float64).eps * (position + 4)
+
+
+KEPT = 1e-9
+"""Absolute, an invariant of float64 scores below 100: B = 1e15 stands for ∞, 1e-12 away from it."""
+
+BROKEN = 1e-3
+"""Absolute: the smallest mistake, scales centred one token apart, moves q·k by .03 at B = 512."""

@@ -24,7 +24,8 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 FAR = 2.0**53
 """Tokens up to which float64 counts exactly."""
 
-_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""What queries and keys may be kept in."""
 
 
 def to_pairs(x: Tensor, layout: Layout, width: int) -> Pairs:
@@ -71,18 +72,41 @@ def checked(
     layout: Layout,
 ) -> tuple[Rates, Float[Tensor, "..."], Float[Tensor, "..."]]:
     """Rates and positions in float64, once everything is known to fit."""
+    rates = encoding.rates
+    check_vectors(q, k, encoding, rates, layout)
+    m, n = token_positions(q.shape[-2], k.shape[-2], query_positions, key_positions)
+    check_batches(q, k, m, n)
+    device = table_device(q.device)
+    return rates.to(device), m.to(device), n.to(device)
+
+
+def check_vectors(q: Tensor, k: Tensor, encoding: Encoding, rates: Rates, layout: Layout) -> None:
+    """Raise ValueError unless queries and keys fit each other, the encoding and a layout."""
     for name, x in (("q", q), ("k", k)):
-        _check_vectors(name, x, encoding)
+        _check_vector(name, x, encoding)
     if (q.dtype, q.device) != (k.dtype, k.device):
         raise ValueError(
             f"q and k must share dtype and device, got {q.dtype} on {q.device} and {k.dtype} "
             f"on {k.device}; use k.to(q)."
         )
+    check_layout(layout)
+    _check_heads(q, k, rates)
+
+
+def check_origin(origin: object) -> None:
+    """Raise ValueError unless the origin is a finite number; torch.compile reads this, too."""
+    if not isinstance(origin, int | float) or not -math.inf < origin < math.inf:
+        raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
+
+
+def check_layout(layout: str) -> None:
+    """Raise ValueError unless there is such a layout."""
     if layout not in LAYOUTS:
         raise ValueError(f"unknown layout {layout!r}; use one of: {', '.join(LAYOUTS)}.")
-    rates = encoding.rates
-    _check_heads(q, k, rates)
-    m, n = token_positions(q.shape[-2], k.shape[-2], query_positions, key_positions)
+
+
+def check_batches(q: Tensor, k: Tensor, m: Tensor, n: Tensor) -> None:
+    """Raise ValueError unless positions (batch, tokens) have the batch of queries and keys."""
     for name, x, positions in (("q", q, m), ("k", k, n), ("q", q, n), ("k", k, m)):
         if positions.ndim == 2 and (x.ndim < 3 or len(positions) != x.shape[0]):
             raise ValueError(
@@ -90,18 +114,16 @@ def checked(
                 f"{len(positions)} rows for {name} of shape {tuple(x.shape)}; "
                 "use one row per entry of the first dimension."
             )
-    device = table_device(q.device)
-    return rates.to(device), m.to(device), n.to(device)
 
 
-def _check_vectors(name: str, x: object, encoding: Encoding) -> None:
+def _check_vector(name: str, x: object, encoding: Encoding) -> None:
     """Raise ValueError unless `x` is a floating tensor (…, tokens, head_dim)."""
     if not isinstance(x, Tensor):
         raise ValueError(
             f"{name} must be a torch tensor, got {type(x).__name__}; use torch.as_tensor({name})."
         )
-    if x.dtype not in _DTYPES:
-        legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in _DTYPES)
+    if x.dtype not in DTYPES:
+        legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
         raise ValueError(f"{name} must be one of {legal}, got {x.dtype}; use {name}.float().")
     if x.ndim < 2 or x.shape[-1] != encoding.head_dim:
         raise ValueError(
@@ -164,23 +186,30 @@ def token_positions(
     >>> token_positions(2, 5)[0]
     tensor([3., 4.], dtype=torch.float64)
     """
-    if key_positions is None:
+    m, n = (
+        None if given is None else real_positions(given, name)
+        for given, name in ((query_positions, "query_positions"), (key_positions, "key_positions"))
+    )
+    return placed(query_tokens, key_tokens, m, n)
+
+
+def placed(
+    query_tokens: int,
+    key_tokens: int,
+    m: Float[Tensor, "..."] | None,
+    n: Float[Tensor, "..."] | None,
+) -> tuple[Float[Tensor, "*batch query_tokens"], Float[Tensor, "*batch key_tokens"]]:
+    """Positions as :func:`token_positions` gives them, without a look at their values."""
+    if n is None:
         n = torch.arange(key_tokens, dtype=torch.float64)
-    else:
-        n = real_positions(key_positions, "key_positions")
-    if query_positions is not None:
-        m = real_positions(query_positions, "query_positions")
-    elif query_tokens > key_tokens > 0:
+    if m is None and query_tokens > key_tokens > 0:
         raise ValueError(
             f"queries stand at the last positions of the keys, got {query_tokens} queries and "
             f"{key_tokens} keys; use query_positions to say where they stand."
         )
-    else:
-        m = (
-            n[..., key_tokens - query_tokens :]
-            if key_tokens
-            else torch.zeros(query_tokens).double()
-        )
+    if m is None:
+        start = key_tokens - query_tokens
+        m = n[..., start:] if key_tokens else torch.zeros(query_tokens).double()
     for name, positions, tokens in (("query", m, query_tokens), ("key", n, key_tokens)):
         if positions.ndim not in (1, 2) or positions.shape[-1] != tokens:
             raise ValueError(

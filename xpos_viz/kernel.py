@@ -27,9 +27,9 @@ from xpos_viz.entry import (
     Pairs,
     Positions,
     Rates,
+    check_origin,
     checked,
     from_pairs,
-    is_finite,
     real_positions,
     share_heads,
     table_device,
@@ -112,15 +112,12 @@ def apply_encoding(
             [0.5403, 0.8415]])
     """
     rates, m, n = checked(q, k, encoding, query_positions, key_positions, layout)
-    if not is_finite(origin):
-        raise ValueError(f"origin must be a finite position in tokens, got {origin!r}; use 0.0.")
+    check_origin(origin)
     if rates.ndim > 1:
         k = share_heads(k, q)
     width = encoding.rotary_width
-    queries, keys = (to_pairs(x, layout, width) for x in (q, k))
-    turned_q = _turn(queries, _table(queries, rates, m - origin))
-    turned_k = _turn(keys, _table(keys, -rates.conj(), n - origin))
-    return from_pairs(turned_q, layout, width).to(q), from_pairs(turned_k, layout, width).to(k)
+    turned_q = turn(q, rates, m - origin, layout, width)
+    return turned_q, turn(k, -rates.conj(), n - origin, layout, width)
 
 
 def attention_scores(
@@ -167,6 +164,44 @@ def attention_scores(
     if m.ndim != n.ndim:
         m, n = (p.expand(q.shape[0], -1) for p in (m, n))
     return _scores(queries, keys, rates, m, n).to(q)
+
+
+def turn(
+    x: Float[Tensor, "*batch tokens head_dim"],
+    rates: Rates,
+    offsets: Float[Tensor, "*offset_batch #tokens"],
+    layout: Layout,
+    width: int,
+) -> Float[Tensor, "*turned_batch tokens head_dim"]:
+    r"""Multiply each pair of a token by :math:`e^{\lambda_i x}`: half of :func:`apply_encoding`.
+
+    Nothing is checked and no branch looks at data, so it can be compiled.
+
+    Parameters
+    ----------
+    x
+        Vectors (…, tokens, d).
+    rates
+        λ, (d/2,) or (heads, d/2), complex128; those of an encoding, its negative conjugate …
+    offsets
+        The offset x of each token, (tokens,) or (batch, tokens), float64; one for all: (1,).
+    layout, width
+        How columns form pairs, and how many of them are turned.
+
+    Returns
+    -------
+    Tensor
+        The shape of `x`, and its dtype: the table is formed in float64, then rounded.
+
+    Examples
+    --------
+    >>> import torch
+    >>> quarter = torch.tensor([0.5j * torch.pi], dtype=torch.complex128)
+    >>> turn(torch.tensor([[1.0, 2.0]]), quarter, torch.tensor([1.0]).double(), "interleaved", 2)
+    tensor([[-2.0000, 1.0000]])
+    """
+    pairs = to_pairs(x, layout, width)
+    return from_pairs(_turn(pairs, _table(pairs, rates, offsets)), layout, width).to(x)
 
 
 def lag_response(
@@ -267,14 +302,14 @@ def _halves(x: Float[Tensor, "..."]) -> tuple[Tensor, Tensor]:
 
 
 def _table(
-    pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]
-) -> Complex[Tensor, "... tokens pairs"]:
+    pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch #tokens"]
+) -> Complex[Tensor, "... #tokens pairs"]:
     """exp(λ_i x) at the offset x of each token, with room for the dimensions of the pairs."""
     by_batch = offsets.reshape(*offsets.shape[:-1], *[1] * (pairs.ndim - 1 - offsets.ndim), -1, 1)
     return _powers(rates[..., None, :], by_batch)
 
 
-def _turn(pairs: Pairs, table: Complex[Tensor, "... tokens pairs"]) -> Pairs:
+def _turn(pairs: Pairs, table: Complex[Tensor, "... #tokens pairs"]) -> Pairs:
     """Multiply each pair by its entry of the table."""
     return pairs * table.to(pairs)
 
