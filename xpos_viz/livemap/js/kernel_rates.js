@@ -11,7 +11,6 @@
 
 const FLOOR = 1e-150; // what is smaller is zero, so that no product of two is subnormal (slow)
 const STRIDE = 32; // a ladder is computed afresh at every so many steps, and between by products
-const FAR = 2 ** 53;
 
 const FAMILIES = {
   nope: () => [() => 0, () => 0],
@@ -123,7 +122,7 @@ export function lagTerms(rates, lag, q, k, table, into) {
     if (speaks(q, k, 2 * i)) peak = Math.max(peak, rates.logDecay[i] * lag);
   }
   if (peak === -Infinity) return into.fill(0) && 0;
-  peak = Math.max(-FAR, Math.min(FAR, peak));
+  peak = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, peak)); // ∞ − ∞ is no number
   raise(rates, lag, table, 0, peak);
   for (let i = 0; i < into.length; i++) into[i] = turnedProduct(q, k, table, 2 * i);
   return peak;
