@@ -287,9 +287,9 @@ def test_large_and_small_contents(kernel):
 
 def test_a_long_map_in_blocks(kernel):
     """Down to single cells by zooming in."""
-    q, k = cases.normal(2, 1500, 16)
+    q, k = cases.normal(2, 1000, 16)
     encodings = [xpos(16), xpos(16, gamma=1e-6, scale_base=1.0)]
-    windows = [range(1500), range(600, 1241), range(1100, 1200)]
+    windows = [range(1000), range(400, 841), range(700, 800)]
     assert_maps(kernel, q, k, "half", encodings, windows, [128], ["scores", "weights"])
 
 

@@ -18,7 +18,7 @@
  * }} Panel
  */
 
-import { BlockSums, total, visibleCells } from "./kernel_blocks.js";
+import { BlockSums, total } from "./kernel_blocks.js";
 import { robustLimit } from "./kernel_limit.js";
 import { decayCurve, encodingRates, lagTerms, sameRates, scaled } from "./kernel_rates.js";
 import { room } from "./kernel_side.js";
@@ -138,28 +138,23 @@ class ScoreMap {
   }
 
   /** Fill a panel with block means of scores × factor. */
-  meanScores({ asked, start, stop, block, rows, values }, factor) {
+  meanScores(panel, factor) {
+    const { asked, start, stop, block, rows } = panel;
     this.sums.take(asked.rates, asked.mask, start, stop, block);
     const sums = this.sums.fill(0, rows, rows);
-    for (let a = 0, at = 0; a < rows; a++) {
-      for (let b = 0; b < rows; b++, at++) {
-        const cells = visibleCells(a, b, block, stop - start, asked.mask);
-        values[at] = cells === 0 ? NaN : (sums[at] * factor) / cells;
-      }
-    }
+    for (let a = 0; a < rows; a++) writeMeans(panel, a, sums, a * rows, factor);
   }
 
   /** Fill a panel with block means of weights. */
-  meanWeights({ asked: { rates, mask }, start, stop, block, rows, values }) {
+  meanWeights(panel) {
+    const { asked, start, stop, block, rows } = panel;
     const means = (this.means = room(this.means, rows).fill(0));
-    this.eachRow(rates, mask, start, stop, (weights, at, m) => {
-      for (let n = start; n < stop; n++) means[Math.floor((n - start) / block)] += weights[at + n];
-      if ((m + 1 - start) % block !== 0 && m + 1 !== stop) return;
-      const a = Math.floor((m - start) / block);
-      for (let b = 0; b < rows; b++) {
-        const cells = visibleCells(a, b, block, stop - start, mask);
-        values[a * rows + b] = cells === 0 ? NaN : means[b] / cells;
+    this.eachRow(asked.rates, asked.mask, start, stop, (weights, at, m) => {
+      for (let b = 0, n = start; b < rows; b++) {
+        for (const end = Math.min(n + block, stop); n < end; n++) means[b] += weights[at + n];
       }
+      if ((m + 1 - start) % block !== 0 && m + 1 !== stop) return;
+      writeMeans(panel, Math.floor((m - start) / block), means, 0, 1);
       means.fill(0);
     });
   }
@@ -190,6 +185,20 @@ class ScoreMap {
       }
     }
   }
+}
+
+/** Write a row of blocks: sums × factor over the cells that the mask shows, NaN for none. */
+function writeMeans({ asked, values, rows, block, start, stop }, a, sums, at, factor) {
+  const row = a * rows;
+  const length = Math.min(block, stop - start - a * block);
+  const end = asked.mask === "causal" ? a : rows;
+  for (let b = 0; b < end; b++) {
+    const cells = length * Math.min(block, stop - start - b * block);
+    values[row + b] = (sums[at + b] * factor) / cells;
+  }
+  if (asked.mask === "none") return;
+  values[row + a] = (sums[at + a] * factor) / ((length * (length + 1)) / 2);
+  values.fill(NaN, row + a + 1, row + rows);
 }
 
 /** Turn scores into weights in place: `seen` of them, and zero from there up to `length`. */

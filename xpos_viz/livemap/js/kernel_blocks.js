@@ -26,6 +26,7 @@ export class BlockSums {
     this.acausal = new Side(width);
     this.sums = this.powers = this.diagonal = new Float64Array(0);
     this.pooledQ = this.pooledK = this.lateQ = this.lateK = new Float64Array(0);
+    this.halves = this.lastHalves = new Float64Array(0);
     this.factor = new Float64Array(width);
     this.state = new Float64Array(width);
     this.terms = new Float64Array(width / 2);
@@ -70,9 +71,9 @@ export class BlockSums {
     for (let a = 0, t = 0; a < count; a++) {
       for (let x = 0, rest = this.length(a) - 1; rest >= 0; x++, rest--, t++) {
         turn(tokensQ, t * width, this.powers, x * width, 1, this.state, 0, width);
-        add(this.state, this.rowsQ, a * width);
+        add(this.state, 0, this.rowsQ, a * width, width);
         turn(tokensK, t * width, this.powers, rest * width, -1, this.state, 0, width);
-        add(this.state, this.rowsK, a * width);
+        add(this.state, 0, this.rowsK, a * width, width);
       }
     }
   }
@@ -103,6 +104,8 @@ export class BlockSums {
       turn(this.lateK, b * width, factor, 0, 1, this.lateK, b * width, width);
     }
     this.acausal.prepare(relative, block, count, this.lateK, rowsQ);
+    this.halves = halfGrowths(growth, block, block, count, this.halves);
+    this.lastHalves = halfGrowths(growth, block, this.length(count - 1), count, this.lastHalves);
   }
 
   /** Sum the causal cells of each block with itself. */
@@ -114,7 +117,7 @@ export class BlockSums {
       state.fill(0);
       for (let end = t + this.length(a); t < end; t++) {
         turn(state, 0, factor, 0, -1, state, 0, width);
-        add(k.subarray(t * width, (t + 1) * width), state, 0);
+        add(k, t * width, state, 0, width);
         this.diagonal[a] += dot(state, q, 0, t * width, width);
       }
     }
@@ -147,39 +150,24 @@ export class BlockSums {
 
   /** Multiply the growth back to the cells on the diagonal and above it. */
   grow(first, last, columns) {
+    const { sums, halves, lastHalves, count } = this;
     for (let a = first; a < last; a++) {
       for (let b = a, at = (a - first) * columns + a; b < columns; b++, at++) {
-        const lag = (b - a) * this.block + this.length(b) - 1;
-        const sum = this.sums[at];
-        const kept = Math.abs(sum) >= LOST;
-        this.sums[at] = kept ? scaled(sum, this.growth * lag) : this.inLagForm(a, b, lag);
+        const half = b === count - 1 ? lastHalves[b - a] : halves[b - a];
+        if (Math.abs(sums[at]) < LOST) sums[at] = this.inLagForm(a, b);
+        else sums[at] = sums[at] * half * half; // in this order: the square may be infinite
       }
     }
   }
 
   /** One acausal sum whose fastest pair may have no content. */
-  inLagForm(a, b, lag) {
+  inLagForm(a, b) {
     const { rates, width, rowsQ, rowsK, factor, terms } = this;
+    const lag = (b - a) * this.block + this.length(b) - 1;
     const [query, key] = [rowsQ.subarray(a * width), rowsK.subarray(b * width)];
     const peak = lagTerms(rates, -lag, query, key, factor, terms);
     return scaled(total(terms), peak);
   }
-}
-
-/**
- * How many cells of a block of query and key tokens a mask shows.
- *
- * @param {number} a row of the block
- * @param {number} b its column
- * @param {number} block tokens in a block
- * @param {number} span tokens in all blocks
- * @param {"causal" | "none"} mask
- * @returns {number}
- */
-export function visibleCells(a, b, block, span, mask) {
-  const rows = Math.min(block, span - a * block);
-  if (a === b && mask === "causal") return (rows * (rows + 1)) / 2;
-  return a < b && mask === "causal" ? 0 : rows * Math.min(block, span - b * block);
 }
 
 /**
@@ -194,9 +182,18 @@ export function total(terms) {
   return sum;
 }
 
-/** Add a row to the row that begins at an index. */
-function add(row, into, at) {
-  for (let i = 0; i < row.length; i++) into[at + i] += row[i];
+/** Square roots of the growth from a query to the last key of a block, by blocks between. */
+function halfGrowths(growth, block, length, count, array) {
+  const halves = room(array, count);
+  for (let j = 0; j < count; j++) {
+    halves[j] = Math.exp(Math.min(700, (growth * (j * block + length - 1)) / 2));
+  }
+  return halves;
+}
+
+/** Add a row to another, both given by their beginnings. */
+function add(from, row, into, to, width) {
+  for (let i = 0; i < width; i++) into[to + i] += from[row + i];
 }
 
 /** Product of two rows, given by their beginnings. */

@@ -153,24 +153,39 @@ export function scaled(value, exponent) {
   return value * half * half;
 }
 
-let curveTable = new Float64Array(0);
+let fine = new Float64Array(0);
+let coarse = new Float64Array(0);
 
 /**
  * The expectation curve g[Δ] = Σ_i cos(Δθ_i) ζ_i^(Δ/B).
  *
+ * A lag is cut into a rest and 0 … 31 whole tokens; at ascending whole lags few rests differ.
+ *
  * @param {Rates} rates
  * @param {ArrayLike<number>} lags Δ ≥ 0, tokens, whole or real
- * @param {Float64Array} [into] where to write, of the length of the lags
- * @returns {Float64Array}
+ * @param {Float64Array} [into] where to write, as long as `lags`
+ * @returns {Float64Array} `into`, or a new array
  */
 export function decayCurve(rates, lags, into = new Float64Array(lags.length)) {
   const width = 2 * rates.theta.length;
-  if (curveTable.length !== width) curveTable = new Float64Array(width);
-  for (let j = 0; j < lags.length; j++) {
-    raise(rates, lags[j], curveTable, 0);
-    let sum = 0;
-    for (let i = 0; i < width; i += 2) sum += curveTable[i];
-    into[j] = sum;
+  if (coarse.length !== width) {
+    coarse = new Float64Array(width);
+    fine = new Float64Array(STRIDE * width);
+  }
+  ladder(rates, 1, STRIDE, fine);
+  for (let j = 0, raised = NaN; j < lags.length; j++) {
+    const whole = Math.floor(lags[j]) % STRIDE;
+    const rest = lags[j] - whole; // exact
+    if (rest !== raised) raise(rates, rest, coarse, 0);
+    raised = rest;
+    into[j] = realSum(coarse, fine, whole * width, width);
   }
   return into;
+}
+
+/** Re Σ of the products of a row's pairs with those of a table's row. */
+function realSum(row, table, at, width) {
+  let sum = 0;
+  for (let i = 0; i < width; i += 2) sum += row[i] * table[at + i] - row[i + 1] * table[at + i + 1];
+  return sum;
 }

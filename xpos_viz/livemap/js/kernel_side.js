@@ -68,6 +68,7 @@ export class Side {
    * @param {Target} target
    */
   rectangle(lo, middle, hi, target) {
+    if (lo === middle || middle === hi) return;
     const { width, steps } = this;
     for (let l = middle; l < hi; l++) {
       const to = (l - middle) * width;
