@@ -34,7 +34,7 @@ _SENTENCES = (
 )
 _CHOICES = ("mask", "difference", "colours")
 _FIGURE_SENTENCES = (
-    *("queries", "keys", "state", "limits", "block", "growing"),
+    *("queries", "keys", "state", "limits", "block", "growing", "masked"),
     *("lag_axis", "g_axis", "decay_title", "assumption"),
 )
 

@@ -81,7 +81,9 @@ function createSlider(make, key, actions) {
   node.append(label, play);
   const seen = new Set();
   let steps = [];
-  input.addEventListener("input", () => actions.move({ [key]: steps[Number(input.value)] }, key));
+  input.addEventListener("input", () => {
+    actions.move({ [key]: steps[Math.round(Number(input.value))] }, key);
+  });
   onRelease(input, () => actions.release(key));
   play.addEventListener("click", () => actions.play(key));
 

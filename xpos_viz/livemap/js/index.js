@@ -18,7 +18,7 @@ import { createPlayer } from "./play.js";
 import { createReadout } from "./readout.js";
 import { createStore } from "./state.js";
 import { createView, labelled, lagAt } from "./view.js";
-import { around, inside, magnified, revealing, shifted, whole } from "./zoom.js";
+import { around, inside, magnified, middle, revealing, shifted, whole } from "./zoom.js";
 
 /**
  * Show the live map in an element.
@@ -39,6 +39,7 @@ export function mount(element, first) {
   const seen = { hover: null, pinned: null, lag: null, box: null, zoom: null, pairs: false };
   let look = null; // ink and font
   let last = null; // scene, picture, layout and look that were drawn last
+  let width = 0;
   let request = 0;
   let asked = null; // the data that the host was asked for last
   let stale = true; // whether the maps have to be drawn, not only what lies over them
@@ -47,7 +48,7 @@ export function mount(element, first) {
     pairs: (on) => change({ pairs: on }),
     whole: () => zoomTo(null),
   });
-  const controls = createControls(document, { move, release, play, save });
+  const controls = createControls(document, { move: taken, release, play, save });
   const player = createPlayer(window, {
     steps: controls.steps,
     move: (key, value) => move({ [key]: value }, key),
@@ -80,9 +81,15 @@ export function mount(element, first) {
     redraw();
   }
 
+  /** A hand on a slider that is being played ends the playing. */
+  function taken(changes, ...keys) {
+    if (keys.includes(player.key)) player.stop();
+    move(changes, ...keys);
+  }
+
   function release(...keys) {
     keys.forEach((key) => held.delete(key));
-    const commit = store.settle();
+    const commit = store.settle(held);
     if (commit) emit("commit", { ...commit, holds: numbers.data });
     redraw();
   }
@@ -133,7 +140,7 @@ export function mount(element, first) {
 
   function step(rows, columns) {
     const { start, stop } = store.values;
-    const from = seen.pinned ?? middle(part());
+    const from = seen.pinned ?? tokenAt(middle(part()));
     const block = last?.picture.panels[0].map?.block ?? 1;
     const fit = (token) => Math.max(start, Math.min(stop - 1, token));
     const moved = seen.pinned ? block : 0; // the first key shows where the cross-hair is
@@ -143,10 +150,8 @@ export function mount(element, first) {
   }
 
   function magnify(factor, at) {
-    const { row, column, span } = part();
-    const centre = seen.pinned
-      ? { row: seen.pinned.m + 0.5, column: seen.pinned.n + 0.5 }
-      : { row: row + span / 2, column: column + span / 2 };
+    const { pinned } = seen;
+    const centre = pinned ? { row: pinned.m + 0.5, column: pinned.n + 0.5 } : middle(part());
     zoomTo(magnified(part(), factor, at ?? centre));
   }
 
@@ -176,7 +181,6 @@ export function mount(element, first) {
   function frame() {
     request = 0;
     const { payload, values } = store;
-    const width = Math.floor(page.root.clientWidth);
     if (numbers.data !== payload.data) return need(payload.data);
     if (!width) return;
     look ??= page.look(payload);
@@ -225,12 +229,16 @@ export function mount(element, first) {
 
   // Life
 
-  const resized = () => redraw();
+  const resized = () => {
+    width = Math.floor(page.root.clientWidth);
+    redraw();
+  };
   const observer = new window.ResizeObserver(resized);
   window.addEventListener("resize", resized); // the density of pixels may change alone
   numbers.load(store.payload);
   element.append(page.root);
   observer.observe(page.root);
+  document.fonts.ready.then(() => redraw());
   redraw();
 
   return {

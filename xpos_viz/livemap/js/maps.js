@@ -170,13 +170,17 @@ function drawBar(ctx, bar, { x, y, width }, look) {
 /** Arrow heads in the colours of what lies beyond the limits. */
 function drawEnds(ctx, bar, { x, y, width }, look) {
   const [below, above] = look.palette.clipped[bar.scale];
+  ctx.strokeStyle = look.ink.faint; // to be seen on a dark page
+  ctx.lineWidth = 1;
   const head = (from, to, colour) => {
     ctx.fillStyle = colour;
     ctx.beginPath();
     ctx.moveTo(from, y);
     ctx.lineTo(to, y + 5.5);
     ctx.lineTo(from, y + 11);
+    ctx.closePath();
     ctx.fill();
+    ctx.stroke();
   };
   head(x + width + 2, x + width + 10, above);
   if (bar.scale === "diverging") head(x - 2, x - 10, below);

@@ -35,6 +35,8 @@ export function createPage(document, view, controls, readout) {
   const drawn = [maps, readout.node, sheets.pairs.canvas, sheets.graph.canvas];
   root.append(style, controls.node, ...drawn, remarks);
 
+  let noted = "";
+
   function show({ scene, picture, layout }, zoomed) {
     const { text } = scene.payload;
     const { row, column, span } = scene.part;
@@ -48,7 +50,8 @@ export function createPage(document, view, controls, readout) {
     sheets.graph.canvas.setAttribute("aria-label", text.figure.decay_title);
     sheets.pairs.canvas.setAttribute("aria-label", text.pairs);
     const lines = notes(scene, picture);
-    if (remarks.innerText !== lines.join("\n")) remarks.replaceChildren(...lines.map(paragraph));
+    if (noted !== lines.join("\n")) remarks.replaceChildren(...lines.map(paragraph));
+    noted = lines.join("\n");
   }
 
   function paragraph(line) {

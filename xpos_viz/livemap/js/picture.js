@@ -4,6 +4,8 @@ import { floats } from "./payload.js";
 import { encodingsOf, valuesOf } from "./state.js";
 import { fill, settings } from "./text.js";
 
+const AT_REST = 4; // times the work of a drag that weights may take once it is over
+
 /**
  * Make a function that gives the picture; it remembers the last one for while it has to wait.
  * @param {object} numbers from createNumbers
@@ -75,7 +77,7 @@ function partMaps(numbers, { payload, values, encodings, part, pixels, resting }
   if (part.span >= stop - start) return whole;
   const request = { stage, mask, ...covering(part, values, pixels) };
   const work = (request.stop - request.start) * payload.tokens;
-  const costly = work > payload.live_weights ** 2 || !resting;
+  const costly = work > AT_REST * payload.live_weights ** 2 || !resting;
   if (heavy(payload, stage) && costly) return whole;
   return encodings.map((encoding, place) =>
     numbers.valuesOf(`part ${stage} ${place}`, encoding, request),

@@ -53,6 +53,7 @@ export function createReadout(document, actions) {
     const place = cell ? placeOf(payload, cell) : lagOnly(payload, lag);
     words.textContent = place || hintFor(document, payload);
     words.classList.toggle("lm-hint", !place);
+    node.classList.toggle("lm-reading", place !== "");
     const entries = cell ? entriesOf(payload, picture, cell) : [];
     numbers.replaceChildren(...entries.map((entry, i) => chip(make, entry, colours[i])));
     speak([place, ...entries.map(({ name, value }) => `${name} ${value}`)].join(", "));

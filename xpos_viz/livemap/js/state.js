@@ -3,6 +3,7 @@
  * not answered yet: a finger is never pulled back.
  */
 
+const NO_DATA = { q: undefined, k: undefined, labels: [] };
 const VIEW = ["stage", "mask", "start", "stop", "difference", "colours"];
 
 /**
@@ -54,17 +55,22 @@ export function createStore(first) {
   let number = first.echo ?? 0;
   const unanswered = new Map(); // key → number of the commit that changed it
 
-  function settle() {
-    const keys = Object.keys(values).filter((key) => values[key] !== sent[key]);
+  /** What was changed and is not being moved any more, once; null if there is nothing. */
+  function settle(held) {
+    const moved = (key) => values[key] !== sent[key] && !held.has(key);
+    const keys = Object.keys(values).filter(moved);
     if (!keys.length) return null;
+    const changes = Object.fromEntries(keys.map((key) => [key, values[key]]));
     number += 1;
     keys.forEach((key) => unanswered.set(key, number));
-    sent = values;
-    return { changes: Object.fromEntries(keys.map((key) => [key, values[key]])), number };
+    sent = { ...sent, ...changes };
+    return { changes, number };
   }
 
+  /** Take what the host says, but for what is being moved or was not heard by the host yet. */
   function receive(next, held) {
-    payload = { ...payload, ...next };
+    const other = next.data !== undefined && next.data !== payload.data;
+    payload = { ...payload, ...(other ? NO_DATA : {}), ...next };
     const answered = next.echo ?? Infinity;
     for (const [key, at] of unanswered) if (at <= answered) unanswered.delete(key);
     const told = valuesOf(payload);

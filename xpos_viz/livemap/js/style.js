@@ -18,7 +18,7 @@ export const STYLE = `
 .lm-sliders {
   display: grid;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 190px), 1fr));
-  gap: 6px 24px;
+  gap: 4px 24px;
 }
 .lm-slider { display: flex; align-items: flex-end; gap: 8px; min-width: 0; }
 .lm-label { flex: 1; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 8px; }
@@ -77,7 +77,7 @@ export const STYLE = `
   padding: 0 10px;
   cursor: pointer;
 }
-.lm-play { width: 32px; min-width: 32px; height: 28px; min-height: 28px; padding: 0; font-size: 10px; }
+.lm-play { width: 32px; min-width: 32px; height: 28px; min-height: 28px; padding: 0; font-size: 12px; }
 .lm-play:hover, .lm-button:hover, .lm-select:hover { border-color: var(--accent); }
 .lm-on, .lm-button[aria-pressed="true"] {
   border-color: var(--accent);
@@ -98,6 +98,10 @@ export const STYLE = `
   font-weight: 600;
 }
 .lm-radio:focus-visible + .lm-words { outline: 2px solid var(--accent); outline-offset: -2px; }
+.lm-stacked .lm-choices { display: grid; grid-template-columns: 1fr 1fr auto; gap: 8px 10px; }
+.lm-stacked .lm-segments { grid-column: 1 / -1; }
+.lm-stacked .lm-segment { flex: 1 1 auto; text-align: center; }
+.lm-stacked .lm-select { width: 100%; padding: 0 4px; }
 .lm-menu { position: relative; margin-left: auto; }
 .lm-menu summary { list-style: none; display: flex; align-items: center; }
 .lm-menu summary::-webkit-details-marker { display: none; }
@@ -126,7 +130,7 @@ export const STYLE = `
   flex-wrap: wrap;
   align-items: center;
   gap: 4px 18px;
-  min-height: 62px;
+  min-height: 76px;
   margin: 6px 0 10px;
   padding: 8px 12px;
   border: 1px solid var(--edge);
@@ -134,7 +138,8 @@ export const STYLE = `
   background: var(--ground);
   font-variant-numeric: tabular-nums;
 }
-.lm-stacked .lm-readout { position: sticky; bottom: 6px; z-index: 3; min-height: 96px; padding: 6px 10px; }
+.lm-stacked .lm-reading { position: sticky; bottom: 6px; z-index: 3; padding: 6px 10px; }
+.lm-stacked .lm-reading .lm-buttons { position: absolute; right: 8px; bottom: 6px; }
 .lm-place { min-width: min(100%, 250px); overflow-wrap: anywhere; }
 .lm-hint { flex: 1 1 300px; font-size: 13px; opacity: 0.8; }
 .lm-numbers { display: flex; flex-wrap: wrap; gap: 2px 18px; flex: 1 1 auto; }
@@ -147,7 +152,7 @@ export const STYLE = `
 .lm-notes { margin: 2px 0 14px; font-size: 12px; opacity: 0.85; }
 @media (pointer: coarse) {
   .lm-play, .lm-button, .lm-select { min-height: 40px; }
-  .lm-play { width: 40px; height: 40px; }
+  .lm-play { width: 40px; }
   .lm-words { line-height: 38px; }
 }
 `;

@@ -39,6 +39,15 @@ export function measured(value, digits = 6) {
 }
 
 /**
+ * Write a measured number with three digits: 40.3 and 1,230.
+ * @param {number} value
+ * @returns {string}
+ */
+export function rounded(value) {
+  return number(Number(value.toPrecision(3)));
+}
+
+/**
  * Write the parameters of an encoding: base 100,000, γ 0.4, B 512.
  * @param {{parameters: Object<string, number>}} encoding
  * @param {Object<string, string>} symbols

@@ -80,8 +80,11 @@ export function createView(document, numbers) {
 
   function drawPointer(scene, picture, layout, { cell, lag, box, pairs }, look) {
     const { part, payload } = scene;
-    const over = sheets.over.clean(layout.width, layout.height);
-    drawOver(over, { layout, part, cell, lag, box });
+    const marked = cell !== null || lag !== null || box !== null;
+    if (marked || sheets.over.used) {
+      drawOver(sheets.over.clean(layout.width, layout.height), { layout, part, cell, lag, box });
+    }
+    sheets.over.used = marked;
     const graph = sheets.graph.clean(layout.width, heightOf(GRAPH));
     graphOn(graph, { ...scene, left: layout.left }, picture, lag, look);
     sheets.pairs.canvas.hidden = !pairs;

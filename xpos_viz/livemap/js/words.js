@@ -1,6 +1,6 @@
 /** The picture in words. */
 import { stateOf } from "./picture.js";
-import { fill, measured, named } from "./text.js";
+import { fill, named, rounded } from "./text.js";
 
 /**
  * What the maps show, for a reader who does not see them.
@@ -26,11 +26,11 @@ export function alternative({ payload, values }, { encodings, panels }) {
  */
 export function notes({ payload: { text }, values }, { panels, bars }) {
   const [first] = panels;
-  const [limit, difference] = bars.map((bar) => measured(bar.limit, 3));
+  const [limit, difference] = bars.map((bar) => rounded(bar.limit));
   const ratio = values.difference === "ratio";
   return [
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
     ratio ? fill(text.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
-    values.mask === "none" ? text.figure.growing : "",
+    values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
   ].filter(Boolean);
 }

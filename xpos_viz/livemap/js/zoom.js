@@ -76,3 +76,12 @@ export function revealing(part, { m, n }) {
   const fit = (low, token) => Math.min(Math.max(low, token + 1 - part.span), token);
   return { ...part, row: fit(part.row, m), column: fit(part.column, n) };
 }
+
+/**
+ * The point in the middle, a little below the diagonal where the part lies on it.
+ * @param {{row: number, column: number, span: number}} part
+ * @returns {{row: number, column: number}}
+ */
+export function middle({ row, column, span }) {
+  return { row: row + 0.6 * span, column: column + 0.4 * span };
+}
