@@ -116,12 +116,12 @@ def test_pairs_lie_side_by_side(layout: Layout, monkeypatch):
     monkeypatch.setattr(Expectation, "load", lambda *_: vectors)
     encodings = (rope(8), xpos(8))
     sent = payload(Experiment(encodings, Expectation(5)), texts("en"), "light")
-    columns = [
+    sent_q, sent_k = (
         torch.from_numpy(np.frombuffer(sent[name], "<f4").reshape(5, 8).astype(float))
         for name in "qk"
-    ]
+    )
     expected = attention_scores(q, k, encodings[1], layout=layout)
-    actual = attention_scores(*columns, encodings[1])
+    actual = attention_scores(sent_q, sent_k, encodings[1])
     torch.testing.assert_close(actual, expected, rtol=CORE, atol=1e-6)
 
 
@@ -471,6 +471,17 @@ def test_masked_cells_have_the_colour_of_the_theme(mode, visit):
     pixels = picture(page)
     share = (pixels[..., :3] == channels(INKS[mode].masked)).all(-1).mean()
     assert 0.15 < share < 0.4  # nearly half of each panel
+
+
+@pytest.mark.browser
+def test_the_theme_of_the_host_is_followed(visit):
+    page = visit(described(SHORT))
+    style = "document.documentElement.style.setProperty"
+    page.evaluate(f"{style}('--st-text-color', '#fafafa'); window.handle.update({{}})")
+    drawn(page)
+    seen = picture(page)[..., :3]
+    assert (seen == channels(INKS["dark"].masked)).all(-1).mean() > 0.15
+    assert (seen == channels("#fafafa")).all(-1).any()
 
 
 # Values

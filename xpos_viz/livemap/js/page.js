@@ -60,16 +60,24 @@ export function createPage(document, view, controls, readout) {
     return node;
   }
 
-  /** The ink and the font: the theme's, but for the text's, which may be the host's. */
+  /** The ink and the font: the host's text, if it has a colour of its own, says which ink. */
   function look({ theme }) {
-    const ink = theme.inks[theme.mode];
-    root.style.setProperty("--lm-text", ink.text);
-    root.style.setProperty("--lm-page", ink.page);
+    const { text, page } = theme.inks[theme.mode];
+    root.style.setProperty("--lm-text", text);
+    root.style.setProperty("--lm-page", page);
     const { color, fontFamily } = document.defaultView.getComputedStyle(root);
+    const ink = theme.inks[brightness(color) > 0.5 ? "dark" : "light"];
     return { ink: { ...ink, text: color }, font: fontFamily };
   }
 
   return { root, maps, show, look };
+}
+
+/** How bright a computed colour is, from 0 to 1. */
+function brightness(colour) {
+  const channels = colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+  const scale = colour.startsWith("rgb") ? 255 : 1;
+  return channels.reduce((sum, channel) => sum + channel, 0) / (3 * scale);
 }
 
 /**

@@ -92,7 +92,7 @@ function entriesOf({ text }, { panels }, cell) {
 
 function chip(make, { name, value }, colour) {
   const [node, mark, number] = [make("span", "chip"), make("i", "mark"), make("b", "value")];
-  mark.style.background = colour ?? "transparent";
+  mark.style.background = value && colour ? colour : "transparent";
   number.textContent = value;
   node.append(mark, `${name} `, number);
   return node;
