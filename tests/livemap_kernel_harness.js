@@ -94,7 +94,10 @@ export function panels() {
   const smaller = fill(a, 0.5, { stop: 20 });
   const reused = smaller.values.buffer === memory && smaller.values.length === 400;
   const distinct = fresh(0.4) !== fresh(0.4);
-  return { untouched, kept, refilled, other, reused, distinct };
+  const cell = (gamma, mask, m) => map.cell({ rates: of(gamma), stage: "weights", mask, m, n: 3 });
+  const rows = [[0.4, "causal", 9], [0.4, "none", 9], [0.9, "none", 9], [0.9, "none", 8]];
+  const distinctRows = new Set(rows.map((row) => cell(...row))).size === rows.length;
+  return { untouched, kept, refilled, other, reused, distinct, distinctRows };
 }
 
 /** Whether arrays hold the same numbers, NaN where NaN is. */
