@@ -165,7 +165,7 @@ class ScoreMap {
     if (kept && kept.m === m && kept.mask === mask && sameRates(kept.rates, rates)) return kept.row;
     const row = new Float64Array(this.tokens);
     this.eachRow(rates, mask, m, m + 1, (weights, at) => {
-      for (let n = 0; n < this.tokens; n++) row[n] = weights[at + n];
+      row.set(weights.subarray(at, at + (mask === "causal" ? m + 1 : this.tokens)));
     });
     this.kept = { m, mask, rates, row };
     return row;

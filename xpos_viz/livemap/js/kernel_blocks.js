@@ -94,8 +94,8 @@ export class BlockSums {
     const { rates, width, block, count, factor, rowsQ, rowsK, growth } = this;
     const relative = { theta: rates.theta, logDecay: rates.logDecay.map((x) => -growth - x) };
     this.lateK = room(this.lateK, count * width);
-    for (let b = 0, within = -1; b < count; b++) {
-      if (within !== (within = this.length(b) - 1)) raise(relative, within, factor, 0);
+    for (let b = 0; b < count; b++) {
+      if (b === 0 || b === count - 1) raise(relative, this.length(b) - 1, factor, 0);
       turn(rowsK, b * width, factor, 0, 1, this.lateK, b * width, width);
       this.diagonal[b] = dot(this.lateK, rowsQ, b * width, b * width, width);
     }

@@ -159,7 +159,8 @@ let coarse = new Float64Array(0);
 /**
  * The expectation curve g[Δ] = Σ_i cos(Δθ_i) ζ_i^(Δ/B).
  *
- * A lag is cut into a rest and 0 … 31 whole tokens; at ascending whole lags few rests differ.
+ * A lag is cut into a rest and 0 … 31 whole tokens: of ascending whole lags, 32 share a rest,
+ * which is raised once.
  *
  * @param {Rates} rates
  * @param {ArrayLike<number>} lags Δ ≥ 0, tokens, whole or real
