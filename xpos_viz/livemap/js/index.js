@@ -9,7 +9,8 @@
  */
 import { readCell } from "./cell.js";
 import { createControls, placeBetween } from "./controls.js";
-import { listen } from "./input.js";
+import { createExplorer } from "./explore.js";
+import { listen, listenToLags } from "./input.js";
 import { createNumbers } from "./numbers.js";
 import { read } from "./payload.js";
 import { createPage, download } from "./page.js";
@@ -18,7 +19,6 @@ import { createPlayer } from "./play.js";
 import { createReadout } from "./readout.js";
 import { createStore } from "./state.js";
 import { createView, labelled, lagAt } from "./view.js";
-import { around, inside, magnified, middle, revealing, shifted, whole } from "./zoom.js";
 
 /**
  * Show the live map in an element.
@@ -36,17 +36,21 @@ export function mount(element, first) {
   const picture = createPicture(numbers);
   const view = createView(document, numbers);
   const held = new Set(); // keys of controls that are being moved
-  const seen = { hover: null, pinned: null, lag: null, box: null, zoom: null, pairs: false };
   let look = null; // ink and font
   let last = null; // scene, picture, layout and look that were drawn last
   let width = 0;
   let request = 0;
   let asked = null; // the data that the host was asked for last
+  let pairs = false; // whether the pairs of the cell are drawn
   let stale = true; // whether the maps have to be drawn, not only what lies over them
 
+  const explorer = createExplorer(store, { redraw, shown: () => last });
   const readout = createReadout(document, {
-    pairs: (on) => change({ pairs: on }),
-    whole: () => zoomTo(null),
+    pairs: (on) => {
+      pairs = on;
+      redraw(false);
+    },
+    whole: explorer.gestures.reset,
   });
   const controls = createControls(document, { move: taken, release, play, save });
   const player = createPlayer(window, {
@@ -66,11 +70,6 @@ export function mount(element, first) {
   function redraw(maps = true) {
     stale ||= maps;
     request ||= window.requestAnimationFrame(frame);
-  }
-
-  function change(changes, maps = false) {
-    Object.assign(seen, changes);
-    redraw(maps);
   }
 
   // What is set
@@ -100,81 +99,14 @@ export function mount(element, first) {
   }
 
   function update(next) {
-    const payload = read(next);
-    store.receive(payload, held);
-    if (numbers.load(store.payload)) Object.assign(seen, { zoom: null, pinned: null, hover: null });
+    store.receive(read(next), held);
+    if (numbers.load(store.payload)) {
+      explorer.startAnew();
+      asked = null;
+    }
     look = null;
     redraw();
   }
-
-  // What is seen of it
-
-  const all = () => whole(store.values.start, store.values.stop);
-  const part = () => (seen.zoom ? inside(seen.zoom, all()) : all());
-
-  function zoomTo(wanted) {
-    const zoom = wanted && inside(wanted, all());
-    change({ zoom: zoom && zoom.span < all().span ? zoom : null }, true);
-  }
-
-  function located(x, y, near) {
-    if (!last) return null;
-    const { panels } = last.layout;
-    const holds = (p) => x >= p.x && y >= p.y && x < p.x + p.size && y < p.y + p.size;
-    const panel = near ?? panels.find(holds);
-    if (!panel) return null;
-    const { row, column, span } = part();
-    const share = (at) => Math.max(0, Math.min(1, at / panel.size));
-    return {
-      row: row + span * share(y - panel.y),
-      column: column + span * share(x - panel.x),
-      panel,
-    };
-  }
-
-  function tokenAt({ row, column }) {
-    const { start, stop } = store.values;
-    const [m, n] = [row, column].map((at) => Math.max(start, Math.min(stop - 1, Math.floor(at))));
-    return { m, n };
-  }
-
-  function step(rows, columns) {
-    const { start, stop } = store.values;
-    const from = seen.pinned ?? tokenAt(middle(part()));
-    const block = last?.picture.panels[0].map?.block ?? 1;
-    const fit = (token) => Math.max(start, Math.min(stop - 1, token));
-    const moved = seen.pinned ? block : 0; // the first key shows where the cross-hair is
-    const pinned = { m: fit(from.m + rows * moved), n: fit(from.n + columns * moved) };
-    const zoom = seen.zoom && inside(revealing(part(), pinned), all());
-    change({ pinned, hover: null, lag: null, zoom }, seen.zoom !== null);
-  }
-
-  function magnify(factor, at) {
-    const { pinned } = seen;
-    const centre = pinned ? { row: pinned.m + 0.5, column: pinned.n + 0.5 } : middle(part());
-    zoomTo(magnified(part(), factor, at ?? centre));
-  }
-
-  listen(page.maps, {
-    locate: (x, y) => located(x, y),
-    clamped: (x, y, press) => located(x, y, press.at.panel),
-    point: (at) => change({ hover: at && tokenAt(at), lag: null }),
-    pick: (at) => change({ pinned: tokenAt(at), hover: null, lag: null }),
-    box: (a, b) => change({ box: a && around(a, b), hover: null }),
-    zoomBox: (a, b) => zoomTo(around(a, b)),
-    pan: (rows, columns) => zoomTo(shifted(part(), rows, columns)),
-    magnify,
-    reset: () => zoomTo(null),
-    escape: () => (seen.zoom ? zoomTo(null) : change({ pinned: null, hover: null, lag: null })),
-    zoomed: () => seen.zoom !== null,
-    step,
-  });
-  const { canvas: graph } = view.sheets.graph;
-  graph.addEventListener("pointermove", (event) => {
-    const { start, stop } = store.values;
-    if (last) change({ lag: lagAt(event.offsetX, last.layout, stop - start) });
-  });
-  graph.addEventListener("pointerleave", () => change({ lag: null }));
 
   // Drawing
 
@@ -184,7 +116,7 @@ export function mount(element, first) {
     if (numbers.data !== payload.data) return need(payload.data);
     if (!width) return;
     look ??= page.look(payload);
-    if (stale) drawAll({ payload, values, width, part: part() });
+    if (stale) drawAll({ payload, values, width, part: explorer.part() });
     stale = false;
     drawPointer();
   }
@@ -205,18 +137,19 @@ export function mount(element, first) {
     view.drawPicture(scene, shown, layout, full);
     controls.show({ ...scene, playing: player.key });
     readout.label(scene.payload);
-    page.show(last, seen.zoom !== null);
+    page.show(last, explorer.gestures.zoomed());
   }
 
   function drawPointer() {
     const { scene, picture: shown, layout } = last;
-    const at = seen.lag === null ? (seen.hover ?? seen.pinned) : null;
+    const at = explorer.cell();
     const cell = at && readCell(numbers, scene, shown, at);
-    const lag = cell ? cell.lag : seen.lag;
-    const pairs = seen.pairs && cell && !cell.masked ? at : null;
-    view.drawPointer(scene, shown, layout, { cell, lag, box: seen.box, pairs }, last.look);
+    const lag = cell ? cell.lag : explorer.lag();
+    const apart = pairs && cell && !cell.masked ? at : null;
+    const over = { cell, lag, box: explorer.box(), pairs: apart };
+    view.drawPointer(scene, shown, layout, over, last.look);
     const colours = scene.payload.theme.lines.slice(0, 2);
-    const zoomed = seen.zoom !== null;
+    const zoomed = explorer.gestures.zoomed();
     readout.show({ ...scene, picture: shown, cell, lag, zoomed, colours });
   }
 
@@ -235,6 +168,11 @@ export function mount(element, first) {
   };
   const observer = new window.ResizeObserver(resized);
   window.addEventListener("resize", resized); // the density of pixels may change alone
+  listen(page.maps, explorer.gestures);
+  listenToLags(view.sheets.graph.canvas, (x) => {
+    const { start, stop } = store.values;
+    explorer.pointAtLag(x === null || !last ? null : lagAt(x, last.layout, stop - start));
+  });
   numbers.load(store.payload);
   element.append(page.root);
   observer.observe(page.root);

@@ -123,6 +123,16 @@ export function listen(node, gestures) {
   }
 }
 
+/**
+ * Listen to the canvas of the curves.
+ * @param {HTMLElement} canvas
+ * @param {function(number|null): void} point told where the pointer is across, or null
+ */
+export function listenToLags(canvas, point) {
+  canvas.addEventListener("pointermove", (event) => point(event.offsetX));
+  canvas.addEventListener("pointerleave", () => point(null));
+}
+
 function keyAction({ key, shiftKey }, gestures) {
   const far = shiftKey ? 10 : 1;
   const actions = {

@@ -5,7 +5,7 @@
 import { rates, createMap, curve, limit } from "./kernel.js";
 import { floats } from "./payload.js";
 
-const MOST = 1024; // cells a side that are asked of the kernel
+const MOST = { resting: 1024, moving: 384 }; // cells a side that are asked of the kernel
 const SINGLE = 64; // tokens a side of a part that is taken cell by cell
 const POINTS = 1024; // of a curve
 
@@ -84,18 +84,20 @@ export function createNumbers() {
 /**
  * What to ask for so that a part of the maps shows a cell per pixel where there are as many.
  * The kernel's windows lie on the diagonal, so all tokens from the part's first to its last are
- * spanned; where that is too many, a small part is taken cell by cell.
+ * spanned: coarsely while a control moves, and cell by cell where a small part is far off.
  * @param {{row: number, column: number, span: number}} part
  * @param {{start: number, stop: number}} window
  * @param {number} pixels of a panel's side
+ * @param {boolean} resting
  * @returns {{start: number, stop: number, size: number, part: (object|undefined)}}
  */
-export function covering(part, window, pixels) {
+export function covering(part, window, pixels, resting) {
   const { row, column, span } = part;
   const start = Math.max(window.start, Math.floor(Math.min(row, column)));
   const stop = Math.min(window.stop, Math.ceil(Math.max(row, column) + span));
   const fine = Math.max(1, Math.ceil(span / pixels));
-  const block = Math.max(fine, Math.ceil((stop - start) / MOST));
+  const most = resting ? MOST.resting : MOST.moving;
+  const block = Math.max(fine, Math.ceil((stop - start) / most));
   if (block > fine && span <= SINGLE) return { start, stop, size: stop - start, part: grid(part) };
   return { start, stop, size: Math.ceil((stop - start) / block) };
 }

@@ -75,7 +75,7 @@ function asked(payload, values) {
 function partMaps(numbers, { payload, values, encodings, part, pixels, resting }, stage, whole) {
   const { mask, start, stop } = values;
   if (part.span >= stop - start) return whole;
-  const request = { stage, mask, ...covering(part, values, pixels) };
+  const request = { stage, mask, ...covering(part, values, pixels, resting) };
   const work = (request.stop - request.start) * payload.tokens;
   const costly = work > AT_REST * payload.live_weights ** 2 || !resting;
   if (heavy(payload, stage) && costly) return whole;
