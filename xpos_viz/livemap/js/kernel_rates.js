@@ -12,13 +12,16 @@
 const FLOOR = 1e-150; // what is smaller is zero, so that no product of two is subnormal (slow)
 const STRIDE = 32; // a ladder is computed afresh at every so many steps, and between by products
 
+const zero = () => 0;
+const turning = ({ base }) => (step) => base ** -step;
+const fading = ({ gamma, scale_base: scaleBase }) => (step) =>
+  Math.max(logZeta(step, gamma) / scaleBase, -Number.MAX_VALUE);
+
+/** θ and ln(ζ)/B of each family as functions of 2i/d. */
 const FAMILIES = {
-  nope: () => [() => 0, () => 0],
-  rope: ({ base }) => [(step) => base ** -step, () => 0],
-  xpos: ({ base, gamma, scale_base: scaleBase }) => [
-    (step) => base ** -step,
-    (step) => Math.max(logZeta(step, gamma) / scaleBase, -Number.MAX_VALUE),
-  ],
+  nope: () => [zero, zero],
+  rope: (parameters) => [turning(parameters), zero],
+  xpos: (parameters) => [turning(parameters), fading(parameters)],
 };
 
 /**
