@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 from streamlit.testing.v1 import AppTest
 
 from tests.cases import LAYOUTS, normal
-from xpos_viz import Experiment, attention_scores, rope, run, xpos
+from xpos_viz import Experiment, attention_scores, decay_curve, rope, run, xpos
 from xpos_viz.entry import Layout
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random, Sample, Vectors
@@ -738,7 +738,10 @@ def test_the_curve_marks_its_lag_in_the_maps(visit):
     box = page.locator(".lm-graph").last.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     drawn(page)
-    assert re.fullmatch(r"lag \d+", page.locator(".lm-place").inner_text())
+    place, values = reading(page)
+    [lag] = re.findall(r"^lag (\d+)$", place)
+    expected = [float(decay_curve(encoding, int(lag))) for encoding in SHORT.encodings]
+    assert values == pytest.approx(expected, rel=CORE)
     assert (picture(page, "over")[..., 3] > 0).any()
 
 

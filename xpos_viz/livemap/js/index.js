@@ -146,11 +146,12 @@ export function mount(element, first) {
     const cell = at && readCell(numbers, scene, shown, at);
     const lag = cell ? cell.lag : explorer.lag();
     const apart = pairs && cell && !cell.masked ? at : null;
-    const over = { cell, lag, box: explorer.box(), pairs: apart };
+    const marks = lag === null || lag < 0 ? [] : numbers.marksOf(shown.encodings, lag);
+    const over = { cell, lag, marks, box: explorer.box(), pairs: apart };
     view.drawPointer(scene, shown, layout, over, last.look);
     const colours = scene.payload.theme.lines.slice(0, 2);
     const zoomed = explorer.gestures.zoomed();
-    readout.show({ ...scene, picture: shown, cell, lag, zoomed, colours });
+    readout.show({ ...scene, picture: shown, cell, lag, marks, zoomed, colours });
   }
 
   function save() {

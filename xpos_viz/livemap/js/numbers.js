@@ -62,6 +62,10 @@ export function createNumbers() {
     return kept(slot, [headDim, asked], () => curve(ratesOf(encoding), lags));
   }
 
+  /** The points of the curves at one lag. */
+  const marksOf = (encodings, lag) =>
+    encodings.map((encoding, place) => curveOf(`mark ${place}`, encoding, [lag])[0]);
+
   const cellOf = (encoding, { stage, mask, m, n }) =>
     map.cell({ rates: ratesOf(encoding), stage, mask, m, n });
 
@@ -73,6 +77,7 @@ export function createNumbers() {
     comparedOf,
     limitOf,
     curveOf,
+    marksOf,
     cellOf,
     sharesOf,
     get data() {

@@ -66,8 +66,9 @@ export function createPage(document, view, controls, readout) {
     root.style.setProperty("--lm-text", text);
     root.style.setProperty("--lm-page", page);
     const { color, fontFamily } = document.defaultView.getComputedStyle(root);
-    const ink = theme.inks[brightness(color) > 0.5 ? "dark" : "light"];
-    return { ink: { ...ink, text: color }, font: fontFamily };
+    const mode = brightness(color) > 0.5 ? "dark" : "light";
+    root.style.colorScheme = mode; // for lists that the browser draws
+    return { ink: { ...theme.inks[mode], text: color }, font: fontFamily };
   }
 
   return { root, maps, show, look };

@@ -48,13 +48,13 @@ export function createReadout(document, actions) {
     }, PAUSE);
   }
 
-  function show({ payload, picture, cell, lag, zoomed, colours }) {
+  function show({ payload, picture, cell, lag, marks, zoomed, colours }) {
     whole.hidden = !zoomed;
     const place = cell ? placeOf(payload, cell) : lagOnly(payload, lag);
     words.textContent = place || hintFor(document, payload);
     words.classList.toggle("lm-hint", !place);
     node.classList.toggle("lm-reading", place !== "");
-    const entries = cell ? entriesOf(payload, picture, cell) : [];
+    const entries = cell ? entriesOf(payload, picture, cell) : pointsOf(picture, marks);
     numbers.replaceChildren(...entries.map((entry, i) => chip(make, entry, colours[i])));
     speak([place, ...entries.map(({ name, value }) => `${name} ${value}`)].join(", "));
   }
@@ -88,6 +88,11 @@ function entriesOf({ text }, { panels }, cell) {
     name: title[0],
     value: cell.waits[i] ? "…" : measured(cell.readings[i]),
   }));
+}
+
+/** The points of the curves at a lag that is pointed at. */
+function pointsOf({ encodings }, marks) {
+  return marks.map((g, i) => ({ name: `g, ${encodings[i].label}`, value: measured(g) }));
 }
 
 function chip(make, { name, value }, colour) {

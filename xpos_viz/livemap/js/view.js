@@ -56,7 +56,7 @@ export function createView(document, numbers) {
     drawMaps(ctx, { layout, part, labels, words, look, waiting, ...picture }, painter);
   }
 
-  function graphOn(ctx, scene, picture, lag, look) {
+  function graphOn(ctx, scene, picture, { lag, marks }, look) {
     const { payload, values, width, left } = scene;
     const { lines, dashes } = payload.theme;
     const lags = lagsBetween(0, values.stop - values.start - 1);
@@ -66,10 +66,6 @@ export function createView(document, numbers) {
       colour: lines[i],
       dash: dashes[i],
     }));
-    const seen = lag !== null && lag >= 0;
-    const marks = seen
-      ? picture.encodings.map((encoding, i) => numbers.curveOf(`mark ${i}`, encoding, [lag])[0])
-      : [];
     const box = boxIn(width, left, GRAPH);
     drawCurves(ctx, { box, lags, curves, marks, lag, look, words: payload.text.figure });
   }
@@ -78,7 +74,7 @@ export function createView(document, numbers) {
     mapsOn(sheets.maps.clean(layout.width, layout.height), scene, picture, layout, look);
   }
 
-  function drawPointer(scene, picture, layout, { cell, lag, box, pairs }, look) {
+  function drawPointer(scene, picture, layout, { cell, lag, marks, box, pairs }, look) {
     const { part, payload } = scene;
     const marked = cell !== null || lag !== null || box !== null;
     if (marked || sheets.over.used) {
@@ -86,7 +82,7 @@ export function createView(document, numbers) {
     }
     sheets.over.used = marked;
     const graph = sheets.graph.clean(layout.width, heightOf(GRAPH));
-    graphOn(graph, { ...scene, left: layout.left }, picture, lag, look);
+    graphOn(graph, { ...scene, left: layout.left }, picture, { lag, marks }, look);
     sheets.pairs.canvas.hidden = !pairs;
     if (!pairs) return;
     const ctx = sheets.pairs.clean(layout.width, heightOf(PAIRS));
@@ -112,7 +108,7 @@ export function createView(document, numbers) {
     ctx.translate(MARGIN, MARGIN);
     mapsOn(ctx, scene, picture, layout, look);
     ctx.translate(0, layout.height);
-    graphOn(ctx, { ...scene, left: layout.left }, picture, null, look);
+    graphOn(ctx, { ...scene, left: layout.left }, picture, { lag: null, marks: [] }, look);
     return canvas;
   }
 
