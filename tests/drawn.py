@@ -9,10 +9,11 @@ import numpy as np
 from xpos_viz import Experiment, rope, run, xpos
 from xpos_viz.experiment import View
 from xpos_viz.figures.compare import score_maps
-from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel, Scale
+from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
 from xpos_viz.figures.words import mask_words
 from xpos_viz.inputs import Inputs, Sample
 from xpos_viz.texts import texts
+from xpos_viz.theme import Scale
 
 PAIR = (rope(64, base=100_000.0), xpos(64, base=100_000.0, scale_base=24.0))
 

@@ -22,9 +22,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from xpos_viz import run
 from xpos_viz.figures.paper_pen import DPI, PAGE
-from xpos_viz.figures.theme import INKS
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.theme import INKS
 from xpos_viz.ui.controls import GAMMAS
 from xpos_viz.ui.state import from_address, to_address
 

@@ -12,7 +12,7 @@ import xpos_viz
 PACKAGE = Path(xpos_viz.__file__).parent
 APP = PACKAGE.parent / "app.py"
 ROOMS: list[set[str]] = [
-    {"encoding"},
+    {"encoding", "theme"},
     {"entry", "masks"},
     {"kernel"},
     {"attention"},
@@ -101,7 +101,9 @@ def test_the_application_only_calls_its_pages():
 STEPS = """
 import sys
 heavy = ("streamlit", "plotly", "matplotlib", "transformers")
-for module in ("xpos_viz", "xpos_viz.figures.compare", "xpos_viz.figures.plotly_pen"):
+for module in (
+    "xpos_viz", "xpos_viz.livemap", "xpos_viz.figures.compare", "xpos_viz.figures.plotly_pen"
+):
     __import__(module)
     print(module, *(name for name in heavy if name in sys.modules))
 """
@@ -118,6 +120,7 @@ def test_importing_is_light():
     )
     assert done.stdout.splitlines() == [
         "xpos_viz",
+        "xpos_viz.livemap",
         "xpos_viz.figures.compare",
         "xpos_viz.figures.plotly_pen plotly",
     ]

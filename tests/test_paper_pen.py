@@ -31,11 +31,11 @@ from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.description import Curve, Curves, Panel
 from xpos_viz.figures.paper import DPI, INK, PAGE
 from xpos_viz.figures.paper_pen import KINDS, VECTOR_CELLS, draw, save
-from xpos_viz.figures.theme import CLIPPED, DASHES, LINES, SCALES
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, token_labels
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, catalogue, texts
+from xpos_viz.theme import CLIPPED, DASHES, LINES, SCALES
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SVG = "{http://www.w3.org/2000/svg}"

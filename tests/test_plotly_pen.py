@@ -14,10 +14,10 @@ from xpos_viz import Experiment, nope, rope, xpos
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.plotly_pen import draw
-from xpos_viz.figures.theme import CLIPPED, DASHES, INKS, LINES, SCALES
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
+from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, SCALES
 
 TRIPLE = (nope(8), rope(8), xpos(8, scale_base=16.0))
 WIDTHS = (480, 960, 1400)

@@ -43,6 +43,13 @@ SAMPLE = 2e-3
 FLOAT32_WEIGHTS = 1e-6
 """Absolute: softmax weights ≤ 1 of moderate logits in float32, eps 1.2e-7."""
 
+LIVE = 2e-7
+"""Relative to Σ |q_i||k_i| ζ_i^(Δ/B), or to 1 for weights: what the browser computes in float64
+and keeps in float32, which rounds by 6e-8; the rest is for angles, of up to 9000 rad."""
+
+POWER = 1e-15
+"""Relative: two libraries' powers and logarithms of the same float64 numbers."""
+
 
 def allowance(dtype, rates, span, sizes, constant):
     """C·eps·Σ |q_i||k_i| ζ_i^(Δ/B) + tiny: the largest error that a score may have.

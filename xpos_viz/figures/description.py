@@ -1,13 +1,11 @@
 """What a picture shows, without how it is drawn: both pens draw the same description."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Scale = Literal["diverging", "sequential"]
-"""Around zero, from −limit to limit; or from zero to limit."""
+from xpos_viz.theme import Scale
 
 
 @dataclass(frozen=True, eq=False)

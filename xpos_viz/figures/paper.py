@@ -13,8 +13,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from xpos_viz.figures.fonts import FAMILIES, drawable, is_latin
-from xpos_viz.figures.theme import INKS
 from xpos_viz.figures.words import number
+from xpos_viz.theme import INKS
 
 PAGE = (10.0, 5.625)
 """Width and height of a page, inches."""

@@ -24,7 +24,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel, Scale
+from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel
 from xpos_viz.figures.fonts import FAMILIES, drawable
 from xpos_viz.figures.paper import (
     BODY,
@@ -47,7 +47,7 @@ from xpos_viz.figures.paper import (
     write_title,
     written,
 )
-from xpos_viz.figures.theme import CLIPPED, DASHES, LINES, SCALES
+from xpos_viz.theme import CLIPPED, DASHES, LINES, SCALES, Scale
 
 KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """What :func:`save` writes, and its media type."""

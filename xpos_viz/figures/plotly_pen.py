@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel, Scale
-from xpos_viz.figures.theme import CLIPPED, DASHES, INKS, LINES, SCALES, Ink, Mode
+from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel
+from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, SCALES, Ink, Mode, Scale
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 _TITLE, _BAR, _LEFT, _RIGHT, _GAP = 78, 52, 62, 14, 40  # pixels around and between panels

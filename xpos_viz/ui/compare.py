@@ -9,12 +9,12 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.plotly_pen import draw
-from xpos_viz.figures.theme import Mode
 from xpos_viz.figures.words import percent, rounded, tiny
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
+from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads
 from xpos_viz.ui.session import language, refusals, state
 from xpos_viz.ui.viewport import NARROW, picture_width

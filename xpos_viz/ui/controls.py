@@ -11,6 +11,7 @@ from xpos_viz.figures.words import number
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.texts import LANGUAGES, Text
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.state import (
@@ -30,16 +31,6 @@ from xpos_viz.ui.state import (
     with_window,
 )
 
-_SERIES = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
-BASES: tuple[float, ...] = (*(m * 10.0**e for e in range(1, 7) for m in _SERIES), 1e7)
-GAMMAS: tuple[float, ...] = (
-    *(0.01, 0.02, 0.03, 0.05, 0.07),
-    *(round(0.05 * step, 2) for step in range(2, 21)),
-    *(1.2, 1.5, 2.0, 3.0, 5.0, 10.0),
-)
-SCALE_BASES: tuple[float, ...] = tuple(
-    sorted({*(2.0**e for e in range(17)), *(1.5 * 2.0**e for e in range(1, 16))})
-)
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
 

@@ -1,0 +1,19 @@
+"""The maps that follow the finger: what the browser is given to draw them by itself.
+
+The picture is drawn by plain ES modules under js/, one per idea, without framework or build
+step. :func:`source` joins them into one module, whose only export is
+
+    mount(element, payload) → { update(payload), on(event, listener), destroy() }
+
+and :func:`payload` describes an experiment, its data, colours and sentences to it, as plain
+JSON with byte arrays; :func:`packed` is the same as one run of bytes. Nothing here knows who
+shows it: the dashboard and an exported page are hosts alike.
+
+On release of a control the handle emits "commit" with the values that were changed; the host
+answers with `update`. Arrays that did not change may be left out of it.
+"""
+
+from xpos_viz.livemap.bundle import source
+from xpos_viz.livemap.message import Look, packed, payload, without_data
+
+__all__ = ["Look", "packed", "payload", "source", "without_data"]

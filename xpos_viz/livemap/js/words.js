@@ -1,0 +1,36 @@
+/** The picture in words. */
+import { stateOf } from "./picture.js";
+import { fill, named, rounded } from "./text.js";
+
+/**
+ * What the maps show, for a reader who does not see them.
+ * @param {object} scene payload, values
+ * @param {object} picture
+ * @returns {string}
+ */
+export function alternative({ payload, values }, { encodings, panels }) {
+  return fill(payload.text.alt, {
+    names: encodings.map((encoding) => named(encoding, payload.symbols)).join(", "),
+    comparison: panels[2].title[0],
+    state: stateOf(payload, values, values.stage),
+    start: values.start,
+    stop: values.stop - 1,
+  });
+}
+
+/**
+ * How cells, colours and the mask are to be read.
+ * @param {object} scene payload, values
+ * @param {object} picture
+ * @returns {string[]}
+ */
+export function notes({ payload: { text }, values }, { panels, bars }) {
+  const [first] = panels;
+  const [limit, difference] = bars.map((bar) => rounded(bar.limit));
+  const ratio = values.difference === "ratio";
+  return [
+    first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
+    ratio ? fill(text.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
+    values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
+  ].filter(Boolean);
+}

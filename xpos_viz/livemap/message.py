@@ -1,0 +1,274 @@
+"""An experiment as the browser is told it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xpos_viz.encoding import PARAMETERS, Encoding
+from xpos_viz.experiment import STAGES, Experiment
+from xpos_viz.inputs import Vectors
+from xpos_viz.livemap.steps import STEPS
+from xpos_viz.results import run
+from xpos_viz.texts import Text
+from xpos_viz.theme import DASHES, INKS, LINES, PALETTES, Mode
+
+LIVE_WEIGHTS = 512
+"""Most tokens whose softmax is computed while a control is dragged."""
+
+DRAWN: tuple[str, ...] = ("nope", "rope", "xpos")
+"""The encodings that the browser can compute."""
+
+MASKED: tuple[str, ...] = ("causal", "none")
+"""The masks that the browser can compute."""
+
+DIFFERENCES: tuple[str, ...] = ("plain", "ratio", "weights")
+"""How the last panel compares: last − first; |last| / |first|; last − first weights."""
+
+_BYTES = "$bytes"
+_SENTENCES = (
+    *("alt", "hint", "cell", "token", "lag", "masked", "waiting", "play", "stop", "first", "last"),
+    *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis", "ratio_note"),
+)
+_CHOICES = ("mask", "difference", "colours")
+_FIGURE_SENTENCES = (
+    *("queries", "keys", "state", "limits", "block", "growing", "masked"),
+    *("lag_axis", "g_axis", "decay_title", "assumption"),
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the picture is looked at, beside what an experiment says.
+
+    Parameters
+    ----------
+    difference
+        One of :data:`DIFFERENCES`.
+    colours
+        A key of :data:`xpos_viz.theme.PALETTES`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
+
+    difference: str = "plain"
+    colours: str = "blue_red"
+
+    def __post_init__(self) -> None:
+        legal: dict[str, Iterable[str]] = {"difference": DIFFERENCES, "colours": PALETTES}
+        for name, options in legal.items():
+            value = getattr(self, name)
+            if value not in options:
+                raise ValueError(f"unknown {name} {value!r}; use one of: {', '.join(options)}.")
+
+
+def payload(
+    experiment: Experiment, text: Text, mode: Mode, look: Look | None = None
+) -> dict[str, Any]:
+    """Describe an experiment to the browser.
+
+    Parameters
+    ----------
+    experiment
+        What is shown; its first and last encodings are compared.
+    text
+        Sentences of one language (:func:`xpos_viz.texts.texts`).
+    mode
+        "light" or "dark".
+    look
+        How it is looked at.
+
+    Returns
+    -------
+    dict
+        JSON values, and bytes for arrays: q and k, float32, (tokens, head_dim), interleaved
+        pairs; labels are text, never markup. `streamed` is None, or the core's weights where
+        the browser does not compute them.
+
+    Raises
+    ------
+    ValueError
+        For an encoding or a mask that the browser cannot compute.
+
+    Examples
+    --------
+    >>> from xpos_viz import Experiment, rope, xpos
+    >>> from xpos_viz.inputs import Expectation
+    >>> from xpos_viz.texts import texts
+    >>> described = payload(Experiment((rope(4), xpos(4)), Expectation(3)), texts("en"), "light")
+    >>> described["tokens"], len(described["q"]), described["view"]["stage"]
+    (3, 48, 'scores')
+    """
+    look = look or Look()
+    encodings = (experiment.encodings[0], experiment.encodings[-1])
+    _check(experiment, encodings)
+    head_dim = encodings[0].head_dim
+    vectors = experiment.inputs.load(head_dim)
+    return {
+        "data": f"{experiment.inputs!r} {head_dim}",
+        "tokens": experiment.inputs.tokens,
+        "head_dim": head_dim,
+        "q": _pairs(vectors.q.numpy(), vectors),
+        "k": _pairs(vectors.k.numpy(), vectors),
+        "labels": list(vectors.labels),
+        "encodings": [_encoding(encoding) for encoding in encodings],
+        "view": _view(experiment) | asdict(look),
+        "sliders": _sliders(encodings, text),
+        "choices": _choices(text),
+        "stages": {
+            stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
+            for stage in STAGES
+        },
+        "symbols": {name: row.symbol for name, row in PARAMETERS.items()},
+        "theme": _theme(mode),
+        "text": _text(text),
+        "live_weights": LIVE_WEIGHTS,
+        "streamed": _streamed(experiment, look),
+    }
+
+
+def without_data(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload without its vectors and labels, for a browser that has them."""
+    return {key: value for key, value in described.items() if key not in ("q", "k", "labels")}
+
+
+def packed(described: Mapping[str, Any]) -> bytes:
+    """Return a payload as bytes: the length of its JSON, the JSON, and the arrays behind it.
+
+    In the JSON an array is its place among the arrays, `{"$bytes": [start, length]}`; every
+    part begins at a multiple of four bytes.
+    """
+    arrays: list[bytes] = []
+
+    def placed(value: object) -> dict[str, list[int]]:
+        if not isinstance(value, bytes):
+            raise TypeError(f"a payload holds JSON and bytes, got {type(value).__name__}.")
+        start = sum(map(len, arrays))
+        arrays.append(value + bytes(-len(value) % 4))
+        return {_BYTES: [start, len(value)]}
+
+    head = json.dumps(described, default=placed, allow_nan=False).encode()
+    head += b" " * (-len(head) % 4)
+    return b"".join([len(head).to_bytes(4, "little"), head, *arrays])
+
+
+def _check(experiment: Experiment, encodings: tuple[Encoding, Encoding]) -> None:
+    """Raise ValueError for what the browser cannot compute."""
+    asked = [(encoding.name, DRAWN) for encoding in encodings]
+    for name, legal in (*asked, (experiment.view.mask, MASKED)):
+        if name not in legal:
+            raise ValueError(
+                f"the live map draws {', '.join(legal)}, got {name!r}; use xpos_viz.figures for it."
+            )
+
+
+def _pairs(columns: np.ndarray[Any, Any], vectors: Vectors) -> bytes:
+    """Vectors as float32 bytes, the columns of a pair side by side."""
+    tokens, width = columns.shape
+    if vectors.layout == "half":
+        columns = columns.reshape(tokens, 2, width // 2).swapaxes(1, 2).reshape(tokens, width)
+    return columns.astype("<f4").tobytes()
+
+
+def _encoding(encoding: Encoding) -> dict[str, Any]:
+    """An encoding by name and parameters."""
+    return {
+        "name": encoding.name,
+        "label": encoding.family.label,
+        "parameters": dict(encoding.parameters[1:]),
+    }
+
+
+def _view(experiment: Experiment) -> dict[str, Any]:
+    """What is shown of it."""
+    view, window = experiment.view, experiment.window
+    return {
+        "stage": view.stage,
+        "mask": view.mask,
+        "start": window.start,
+        "stop": window.stop,
+        "cells": view.cells,
+    }
+
+
+def _sliders(encodings: tuple[Encoding, ...], text: Text) -> list[dict[str, Any]]:
+    """A slider for each parameter; one for each encoding where they differ."""
+    names = dict.fromkeys(name for e in encodings for name, _ in e.parameters[1:])
+    sliders: list[dict[str, Any]] = []
+    for name in names:
+        places = [place for place, e in enumerate(encodings) if name in dict(e.parameters)]
+        values = {encodings[place][name] for place in places}
+        groups = [places] if len(values) == 1 else [[place] for place in places]
+        for group in groups:
+            first, own = group[0] == places[0], encodings[group[0]]
+            label = text(f"ui.{name}")
+            owned = text("livemap.own", parameter=label, encoding=own.family.label)
+            sliders.append(
+                {
+                    "key": name if first else f"{own.name}_{name}",
+                    "label": label if first else owned,
+                    "parameter": name,
+                    "places": group,
+                    "steps": list(STEPS[name]),
+                }
+            )
+    return sliders
+
+
+def _choices(text: Text) -> dict[str, list[dict[str, str]]]:
+    """What can be chosen, by the name of the choice."""
+    options = {
+        "stage": {stage: text(f"ui.stages.{stage}") for stage in STAGES},
+        "mask": {word: text(f"figure.mask.{word}") for word in MASKED},
+        "difference": {name: text(f"livemap.differences.{name}") for name in DIFFERENCES},
+        "colours": {name: text(f"livemap.palettes.{name}") for name in PALETTES},
+    }
+    return {
+        name: [{"value": value, "label": label} for value, label in values.items()]
+        for name, values in options.items()
+    }
+
+
+def _theme(mode: Mode) -> dict[str, Any]:
+    """All colours; a saved picture is light whatever the mode."""
+    return {
+        "mode": mode,
+        "inks": {name: asdict(ink) for name, ink in INKS.items()},
+        "palettes": {name: asdict(palette) for name, palette in PALETTES.items()},
+        "lines": LINES,
+        "dashes": DASHES,
+    }
+
+
+def _text(text: Text) -> dict[str, Any]:
+    """The sentences that the browser fills in."""
+    sentences = {name: text(f"livemap.{name}") for name in _SENTENCES}
+    return sentences | {
+        "figure": {name: text(f"figure.{name}") for name in _FIGURE_SENTENCES},
+        "controls": {"stage": text("ui.stage"), "window": text("ui.window")},
+        "choices": {name: text(f"livemap.choices.{name}") for name in _CHOICES},
+        "comparison": {name: text(f"livemap.comparison.{name}") for name in DIFFERENCES},
+        "comparison_value": {
+            name: text(f"livemap.comparison_value.{name}") for name in DIFFERENCES
+        },
+    }
+
+
+def _streamed(experiment: Experiment, look: Look) -> dict[str, Any] | None:
+    """The core's weights, where they are shown and the browser does not compute them."""
+    shown = "weights" in (experiment.view.stage, look.difference)
+    if not shown or experiment.inputs.tokens <= LIVE_WEIGHTS:
+        return None
+    result = run(replace(experiment, view=replace(experiment.view, stage="weights")))
+    maps = (result.measurements[0], result.measurements[-1])
+    return {
+        "start": experiment.window.start,
+        "stop": experiment.window.stop,
+        "block": result.block,
+        "maps": [measurement.values.astype("<f4").tobytes() for measurement in maps],
+    }

@@ -1,0 +1,98 @@
+"""Colours and type, as data, for every pen.
+
+A diverging scale is white at zero and a sequential one at no weight; all of them are safe
+for colour-blind readers. Beyond its limit a value has the darker colour of its side, and
+what is masked is grey, which no value is.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["light", "dark"]
+
+Scale = Literal["diverging", "sequential"]
+"""Around zero, from −limit to limit; or from zero to limit."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of both scales.
+
+    Parameters
+    ----------
+    scales
+        Colours from the lower to the upper limit, equally spaced.
+    clipped
+        Colours of values below and above the limits.
+    """
+
+    scales: dict[Scale, tuple[str, ...]]
+    clipped: dict[Scale, tuple[str, str]]
+
+
+SCALES: dict[Scale, tuple[str, ...]] = {
+    "diverging": ("#2166ac", "#67a9cf", "#d1e5f0", "#ffffff", "#fddbc7", "#ef8a62", "#b2182b"),
+    "sequential": ("#ffffff", "#d8ecf3", "#a3d1e1", "#5aaccb", "#2a83b4", "#175f98", "#0e3f77"),
+}
+"""The usual colours from the lower to the upper limit, equally spaced."""
+
+CLIPPED: dict[Scale, tuple[str, str]] = {
+    "diverging": ("#062a55", "#4d000f"),
+    "sequential": ("#ffffff", "#071a38"),
+}
+"""The usual colours of values below and above the limits."""
+
+PALETTES: dict[str, Palette] = {
+    "blue_red": Palette(SCALES, CLIPPED),
+    "purple_orange": Palette(
+        {
+            "diverging": (
+                *("#542788", "#998ec3", "#d8daeb", "#ffffff"),
+                *("#fee0b6", "#f1a340", "#b35806"),
+            ),
+            "sequential": (
+                *("#ffffff", "#efedf5", "#d5d3e8", "#b1add3"),
+                *("#8a82bc", "#6a51a3", "#4a1486"),
+            ),
+        },
+        {"diverging": ("#250b45", "#4f2400"), "sequential": ("#ffffff", "#23063f")},
+    ),
+    "teal_brown": Palette(
+        {
+            "diverging": (
+                *("#01665e", "#5ab4ac", "#c7eae5", "#ffffff"),
+                *("#f6e8c3", "#d8b365", "#8c510a"),
+            ),
+            "sequential": (
+                *("#ffffff", "#ddf1ee", "#b0ddd7", "#73c0b8"),
+                *("#35988f", "#01766d", "#01524b"),
+            ),
+        },
+        {"diverging": ("#002b27", "#3f2200"), "sequential": ("#ffffff", "#00241f")},
+    ),
+}
+"""All choices of colours, by name, the usual one first (after ColorBrewer's RdBu, PuOr, BrBG)."""
+
+LINES: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+"""Colours of curves in order (Okabe and Ito 2008)."""
+
+DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
+"""Strokes of curves in order, for greyscale."""
+
+
+@dataclass(frozen=True)
+class Ink:
+    """Colours of what is not data."""
+
+    text: str
+    faint: str
+    grid: str
+    page: str
+    masked: str
+
+
+INKS: dict[Mode, Ink] = {
+    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de"),
+    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48"),
+}
+"""Ink of each mode; pictures for paper are light."""

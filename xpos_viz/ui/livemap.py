@@ -1,0 +1,101 @@
+"""The live map on a page: a component that draws by itself and reports what was moved.
+
+Its module mounts once and is updated on every run, so zoom and focus stay. While a control is
+dragged it sends nothing; on release it sets its state to what changed, the number of that
+release, and which data it holds, so that data go to the browser once.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from xpos_viz import livemap
+from xpos_viz.experiment import Experiment
+from xpos_viz.livemap import Look
+from xpos_viz.texts import Text
+from xpos_viz.theme import Mode
+
+Changes = dict[str, Any]
+"""New values by key: base, gamma, scale_base, stage, mask, start and stop."""
+
+_HOST = """
+const mounted = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  const known = mounted.get(parentElement);
+  if (known) known.update(data);
+  else mounted.set(parentElement, start(data, parentElement, setStateValue));
+  return () => {
+    mounted.get(parentElement)?.destroy();
+    mounted.delete(parentElement);
+  };
+}
+
+function start(data, parentElement, setStateValue) {
+  const handle = mount(parentElement, data);
+  const moved = {}; // key → [value, number of the release]; a run may see several at once
+  let said = { moved, number: 0, holds: null };
+  const say = (news) => setStateValue("said", (said = { ...said, ...news }));
+  handle.on("commit", ({ changes, number, holds }) => {
+    for (const [key, value] of Object.entries(changes)) moved[key] = [value, number];
+    say({ number, holds });
+  });
+  handle.on("need", () => say({ holds: null }));
+  return handle;
+}
+"""
+_KEY, _SAID, _TAKEN, _LOOK = "livemap", "said", "livemap_taken", "livemap_look"
+_component = component("xpos_viz_livemap", js=f"{livemap.source()}\n{_HOST}")
+
+
+def show(
+    experiment: Experiment, text: Text, mode: Mode, on_commit: Callable[[Changes], None]
+) -> None:
+    """Draw the live map of an experiment.
+
+    Parameters
+    ----------
+    experiment
+        What is shown.
+    text
+        Sentences of one language.
+    mode
+        "light" or "dark".
+    on_commit
+        Called with what was changed when a control is let go, before the run that follows.
+    """
+    described = livemap.payload(experiment, text, mode, _look())
+    described["echo"] = st.session_state.get(_TAKEN, 0)
+    if _said().get("holds") == described["data"]:
+        described = livemap.without_data(described)
+    _component(
+        key=_KEY,
+        data=livemap.packed(described),
+        default={_SAID: None},
+        on_said_change=lambda: _take(on_commit),
+    )
+
+
+def _take(on_commit: Callable[[Changes], None]) -> None:
+    """Pass on what was moved since the last time, once; the look is kept here."""
+    said, taken = _said(), st.session_state.get(_TAKEN, 0)
+    news = {key: value for key, (value, at) in said.get("moved", {}).items() if at > taken}
+    st.session_state[_TAKEN] = max(taken, said.get("number", 0))
+    look = {key: news.pop(key) for key in ("difference", "colours") if key in news}
+    if look:
+        st.session_state[_LOOK] = replace(_look(), **look)
+    if news:
+        on_commit(news)
+
+
+def _said() -> dict[str, Any]:
+    """What the component said last."""
+    return (st.session_state.get(_KEY) or {}).get(_SAID) or {}
+
+
+def _look() -> Look:
+    """How the picture is looked at in this session."""
+    return st.session_state.get(_LOOK, Look())
