@@ -90,15 +90,13 @@ def attention_logits(
     tensor([[0.5000,   -inf],
             [0.5000, 0.5000]])
     """
-    factor = encoding.head_dim**-0.5 if scale is None else scale
-    if not 0 < factor < float("inf"):
-        raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
+    factor = logit_factor(encoding, scale)
     queries, keys = scores.shape[-2], scores.shape[-1]
     m, n = token_positions(queries, keys, query_positions, key_positions)
     m, n = (positions.reshape(_batched(positions, scores)) for positions in (m, n))
     visible = visible_keys(mask, m, n).to(scores.device)
     _check_fits(visible, scores)
-    logits = scores * (factor * encoding.temperature)
+    logits = scores * factor
     if encoding.bias is not None:
         logits = logits + encoding.bias(m[..., :, None] - n[..., None, :]).to(logits)
     return logits.masked_fill(~visible, -torch.inf)
@@ -130,6 +128,14 @@ def attention_weights(
     blind = (logits == -torch.inf).all(-1, keepdim=True)
     bounded = logits.masked_fill(blind, 0.0).clamp(max=torch.finfo(logits.dtype).max)
     return bounded.softmax(-1).masked_fill(blind, 0.0)
+
+
+def logit_factor(encoding: Encoding, scale: float | None = None) -> float:
+    """What scores are multiplied by: a scale, 1/√d if None, times the encoding's temperature."""
+    factor = encoding.head_dim**-0.5 if scale is None else scale
+    if not 0 < factor < float("inf"):
+        raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
+    return factor * encoding.temperature
 
 
 def _batched(positions: Tensor, scores: Tensor) -> tuple[int, ...]:

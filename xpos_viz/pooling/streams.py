@@ -1,0 +1,280 @@
+r"""What is not linear, by streaming: extremes of scores, and weights, tile after tile.
+
+Queries and keys are cut into strips. Each is turned once, to an origin of its own (queries to
+their first position, keys to their last), and only the step between two origins is left to a
+tile: its factors are ≤ 1 wherever keys lie before queries, at every length. Tiles that grow
+beyond the dtype are left to :func:`xpos_viz.kernel.pair_scores`.
+
+Weights take one pass. A tile's softmax is formed with the tile's own row maxima μ and summed
+over key blocks; once a strip of queries has met all keys, each sum is multiplied by
+:math:`e^{\mu - \max\mu}` and divided by the row's total.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from xpos_viz.entry import Pairs, Rates
+from xpos_viz.kernel import pair_scores, reach, turned, turned_product
+from xpos_viz.masks import Mask
+from xpos_viz.pooling.blocks import REDUCTIONS, SUM, Reduction, reduced
+from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
+
+Bias = Callable[[Tensor], Tensor]
+
+ROWS, COLUMNS = 512, 1024
+"""Queries and keys of a tile, at most: float32 scores of 2 MiB, which stay in the cache."""
+
+_TURNED = 16  # strips turned at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A piece of one side: its tokens, turned to their own origin, and where they stand."""
+
+    tokens: slice
+    turned: Pairs
+    origin: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Scores of a strip of queries with one of keys; `visible` is None where all cells are."""
+
+    rows: slice
+    columns: slice
+    scores: Float[Tensor, "query_tokens key_tokens"]
+    visible: Bool[Tensor, "query_tokens key_tokens"] | None
+
+    def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
+        """Return the scores themselves, with that value wherever a cell is not visible."""
+        if self.visible is None:
+            return self.scores
+        return self.scores.masked_fill_(~self.visible.to(self.scores.device), value)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The tiles of one head in which anything is visible, scores multiplied by a factor."""
+
+    q: Side
+    k: Side
+    rates: Rates
+    mask: Mask
+    factor: float = 1.0
+
+    @cached_property
+    def keys(self) -> list[Strip]:
+        """The strips of keys."""
+        return list(_strips(self.k, COLUMNS, self.rates.conj(), -1.0))
+
+    @cached_property
+    def reach(self) -> float:
+        """The longest span, tokens, whose growth fits one product."""
+        if not bool(self.rates.real.any()):
+            return math.inf
+        q, k = (side.pairs(slice(None)) for side in (self.q, self.k))
+        return reach(q, k, self.rates)
+
+    def strips(self, report: Report) -> Iterator[tuple[slice, Iterator[Tile]]]:
+        """The queries of each strip and their tiles; reports when the next one is asked for."""
+        work = [
+            (rows.stop - rows.start) * sum(key.tokens.stop - key.tokens.start for key in seen)
+            for rows in _cuts(self.q, ROWS)
+            for seen in [self._seen(rows)]
+        ]
+        done = 0
+        for cells, row in zip(work, _strips(self.q, ROWS, self.rates, 1.0), strict=True):
+            yield row.tokens, self._along(row)
+            done += cells
+            report(done / max(sum(work), 1))
+
+    def _seen(self, rows: slice) -> list[Strip]:
+        """The strips of keys of which some of these queries may see some."""
+        first, last = self.mask.ends(self.q.positions[rows])
+        low, high = float(first.min()), float(last.max())
+        return [key for key in self.keys if key.high >= low and key.low <= high]
+
+    def _along(self, row: Strip) -> Iterator[Tile]:
+        """The tiles of one strip of queries."""
+        seen = self._seen(row.tokens)
+        shifts = torch.tensor([row.origin - key.origin for key in seen], dtype=torch.float64)
+        ones = row.turned.new_full((len(seen), row.turned.shape[-1]), self.factor)
+        steps = turned(ones, self.rates, shifts.to(self.rates.device))
+        for key, step in zip(seen, steps, strict=True):
+            visible = self._visible(row.tokens, key)
+            yield Tile(row.tokens, key.tokens, self._scores(row, key, step), visible)
+
+    def _visible(self, rows: slice, key: Strip) -> Bool[Tensor, "..."] | None:
+        """Which cells are visible; None for all."""
+        first, last = self.mask.ends(self.q.positions[rows])
+        if float(first.max()) <= key.low and key.high <= float(last.min()):
+            return None
+        n = self.k.positions[key.tokens]
+        return (n >= first[:, None]) & (n <= last[:, None])
+
+    def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
+        """The scores of one tile."""
+        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.reach:
+            return turned_product(q.turned * step, k.turned)
+        pairs = self.q.pairs(q.tokens), self.k.pairs(k.tokens)
+        positions = self.q.positions[q.tokens], self.k.positions[k.tokens]
+        return pair_scores(*pairs, self.rates, *positions) * self.factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Blocks to which pieces of a matrix are added, and how many visible cells they have."""
+
+    tiles: Tiles
+    reduction: Reduction
+    values: Float[Tensor, "rows columns"]
+    counts: Int[Tensor, "rows columns"]
+
+    @classmethod
+    def empty(cls, tiles: Tiles, reduction: Reduction) -> "_Map":
+        """A map of which no cell has been seen."""
+        shape = [side.blocks for side in (tiles.q, tiles.k)]
+        values = torch.full(shape, reduction.neutral, dtype=torch.float64)
+        return cls(tiles, reduction, values, torch.zeros(shape, dtype=torch.int64))
+
+    def add(self, rows: slice, columns: slice, values: Tensor) -> None:
+        """Add values of queries (rows) and of key blocks or keys (columns) to their blocks."""
+        at = _blocks(rows, self.tiles.q.block), _blocks(columns, self.tiles.k.block)
+        by_block = reduced(values, 0, self.tiles.q.block, self.reduction).to(self.values)
+        self.values[at] = self.reduction.of_two(self.values[at], by_block)
+
+    def count(self, tile: Tile) -> None:
+        """Count the visible cells of a tile."""
+        q, k = self.tiles.q.block, self.tiles.k.block
+        visible = tile.visible
+        if visible is None:
+            lengths = (tokens.stop - tokens.start for tokens in (tile.rows, tile.columns))
+            rows, columns = (torch.ones(length, dtype=torch.int64) for length in lengths)
+            cells = torch.outer(reduced(rows, 0, q, SUM), reduced(columns, 0, k, SUM))
+        else:
+            cells = reduced(reduced(visible, 0, q, SUM), 1, k, SUM)
+        self.counts[_blocks(tile.rows, q), _blocks(tile.columns, k)] += cells.to(self.counts)
+
+    def result(self) -> tuple[Tensor, Tensor]:
+        """The values, NaN where no cell is visible, and the counts."""
+        values = self.values / self.counts if self.reduction is SUM else self.values
+        return values.masked_fill(self.counts == 0, math.nan), self.counts
+
+
+def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor]:
+    """Reduce the scores of each block over its visible cells, and count those."""
+    reduction = REDUCTIONS[reduce]
+    result = _Map.empty(tiles, reduction)
+    for rows, along in tiles.strips(report):
+        for tile in along:
+            result.count(tile)
+            by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
+            result.add(rows, tile.columns, by_key_block)
+    return result.result()
+
+
+def weight_map(
+    tiles: Tiles, reduce: str, bias: Bias | None, report: Report
+) -> tuple[Tensor, Tensor]:
+    """Reduce the weights of each block over its visible cells, and count those."""
+    result = _Map.empty(tiles, REDUCTIONS[reduce])
+    for rows, along in tiles.strips(report):
+        pieces: list[_Piece] = []
+        for tile in along:
+            result.count(tile)
+            if bias is not None:
+                lags = tiles.q.positions[rows][:, None] - tiles.k.positions[tile.columns]
+                tile.scores.add_(bias(lags).to(tile.scores))
+            pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
+        for columns, weights in _weights(pieces, REDUCTIONS[reduce]):
+            result.add(rows, columns, weights)
+    return result.result()
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A tile's softmax, by itself.
+
+    `peak` is a query's largest logit, `total` the sum of its e^(logit − peak), and `blocks`
+    that sum over each key block, or the smallest or largest logit there.
+    """
+
+    columns: slice
+    peak: Float[Tensor, " query_tokens"]
+    total: Float[Tensor, " query_tokens"]
+    blocks: Float[Tensor, "query_tokens key_blocks"]
+
+
+def _piece(tile: Tile, block: int, reduction: Reduction) -> _Piece:
+    """Form the softmax of one tile for itself; its logits are used up."""
+    largest = torch.finfo(tile.scores.dtype).max
+    peak = tile.masked(-math.inf).amax(-1)
+    if bool((peak == math.inf).any()):
+        tile.scores.clamp_(max=largest)  # logits of +inf share the whole weight
+    peak = peak.clamp(-largest, largest)
+    if reduction is not SUM:
+        blocks = reduced(tile.masked(reduction.neutral), 1, block, reduction)
+        total = tile.masked(-math.inf).sub_(peak[:, None]).exp_().sum(-1)
+        return _Piece(tile.columns, peak, total, blocks)
+    blocks = reduced(tile.scores.sub_(peak[:, None]).exp_(), 1, block, SUM)
+    return _Piece(tile.columns, peak, blocks.sum(-1), blocks)
+
+
+def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[slice, Tensor]]:
+    """The weights of key blocks, once a strip of queries has met all its keys."""
+    if not pieces:
+        return
+    peak = torch.stack([piece.peak for piece in pieces]).amax(0)
+    shares = [(piece.peak - peak).exp() for piece in pieces]
+    totals = [piece.total * share for piece, share in zip(pieces, shares, strict=True)]
+    total = (
+        torch.stack(totals).sum(0).clamp(min=1.0)
+    )  # 0 where a query sees nothing, and at least 1 elsewhere
+    for piece, share in zip(pieces, shares, strict=True):
+        if reduction is SUM:
+            yield piece.columns, piece.blocks * (share / total)[:, None]
+        else:
+            yield piece.columns, (piece.blocks - peak[:, None]).exp() / total[:, None]
+
+
+def _blocks(tokens: slice, block: int) -> slice:
+    """The blocks of these tokens."""
+    return slice(tokens.start // block, (tokens.stop - 1) // block + 1)
+
+
+def _cuts(side: Side, longest: int) -> list[slice]:
+    """Strips of whole blocks, or pieces of one block, of at most `longest` tokens."""
+    if side.block <= longest:
+        return list(parts(side.tokens, longest // side.block * side.block))
+    return [
+        slice(start + piece.start, start + piece.stop)
+        for start in range(0, side.tokens, side.block)
+        for piece in parts(min(side.block, side.tokens - start), longest)
+    ]
+
+
+def _strips(side: Side, longest: int, rates: Rates, direction: float) -> Iterator[Strip]:
+    """Cut one side into strips; keys are turned as in :func:`xpos_viz.pooling.linear`."""
+    for length, run in groupby(_cuts(side, longest), lambda tokens: tokens.stop - tokens.start):
+        cuts = list(run)
+        for part in parts(len(cuts), _TURNED):
+            group = cuts[part]
+            tokens = slice(group[0].start, group[-1].stop)
+            positions = side.positions[tokens].view(-1, length)
+            pairs = side.pairs(tokens)
+            pairs = pairs.reshape(-1, length, pairs.shape[-1])
+            at = positions * direction
+            first = at.amin(-1, keepdim=True)
+            ends = zip(first.squeeze(-1), positions.amin(-1), positions.amax(-1), strict=True)
+            rows = turned_alike(pairs, rates, at - first)
+            for cut, row, (origin, low, high) in zip(group, rows, ends, strict=True):
+                yield Strip(cut, row, direction * float(origin), float(low), float(high))
