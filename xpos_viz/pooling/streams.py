@@ -28,8 +28,8 @@ from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
 
 Bias = Callable[[Tensor], Tensor]
 
-ROWS, COLUMNS = 512, 1024
-"""Queries and keys of a tile, at most: float32 scores of 2 MiB, which stay in the cache."""
+TILE = 1024
+"""Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
 
 _TURNED = 16  # strips turned at a time
 
@@ -39,6 +39,8 @@ class Strip:
     """A piece of one side: its tokens, turned to their own origin, and where they stand."""
 
     tokens: slice
+    blocks: slice
+    sizes: Int[Tensor, " blocks"]
     turned: Pairs
     origin: float
     low: float
@@ -49,8 +51,8 @@ class Strip:
 class Tile:
     """Scores of a strip of queries with one of keys; `visible` is None where all cells are."""
 
-    rows: slice
-    columns: slice
+    q: Strip
+    k: Strip
     scores: Float[Tensor, "query_tokens key_tokens"]
     visible: Bool[Tensor, "query_tokens key_tokens"] | None
 
@@ -74,7 +76,7 @@ class Tiles:
     @cached_property
     def keys(self) -> list[Strip]:
         """The strips of keys."""
-        return list(_strips(self.k, COLUMNS, self.rates.conj(), -1.0))
+        return list(_strips(self.k, self.rates.conj(), -1.0))
 
     @cached_property
     def reach(self) -> float:
@@ -84,42 +86,38 @@ class Tiles:
         q, k = (side.pairs(slice(None)) for side in (self.q, self.k))
         return reach(q, k, self.rates)
 
-    def strips(self, report: Report) -> Iterator[tuple[slice, Iterator[Tile]]]:
-        """The queries of each strip and their tiles; reports when the next one is asked for."""
+    def strips(self, report: Report) -> Iterator[tuple[Strip, Iterator[Tile]]]:
+        """The strips of queries and their tiles; reports when the next one is asked for."""
         work = [
             (rows.stop - rows.start) * sum(key.tokens.stop - key.tokens.start for key in seen)
-            for rows in _cuts(self.q, ROWS)
-            for seen in [self._seen(rows)]
+            for rows in _cuts(self.q)
+            for seen in [self._seen(*self.mask.ends(self.q.positions[rows]))]
         ]
         done = 0
-        for cells, row in zip(work, _strips(self.q, ROWS, self.rates, 1.0), strict=True):
-            yield row.tokens, self._along(row)
+        for cells, q in zip(work, _strips(self.q, self.rates, 1.0), strict=True):
+            yield q, self._along(q)
             done += cells
             report(done / max(sum(work), 1))
 
-    def _seen(self, rows: slice) -> list[Strip]:
-        """The strips of keys of which some of these queries may see some."""
-        first, last = self.mask.ends(self.q.positions[rows])
+    def _seen(self, first: Tensor, last: Tensor) -> list[Strip]:
+        """The strips of keys of which queries that see first … last may see some."""
         low, high = float(first.min()), float(last.max())
         return [key for key in self.keys if key.high >= low and key.low <= high]
 
-    def _along(self, row: Strip) -> Iterator[Tile]:
+    def _along(self, q: Strip) -> Iterator[Tile]:
         """The tiles of one strip of queries."""
-        seen = self._seen(row.tokens)
-        shifts = torch.tensor([row.origin - key.origin for key in seen], dtype=torch.float64)
-        ones = row.turned.new_full((len(seen), row.turned.shape[-1]), self.factor)
+        first, last = self.mask.ends(self.q.positions[q.tokens])
+        low, high = float(first.max()), float(last.min())
+        seen = self._seen(first, last)
+        shifts = torch.tensor([q.origin - k.origin for k in seen], dtype=torch.float64)
+        ones = q.turned.new_full((len(seen), q.turned.shape[-1]), self.factor)
         steps = turned(ones, self.rates, shifts.to(self.rates.device))
-        for key, step in zip(seen, steps, strict=True):
-            visible = self._visible(row.tokens, key)
-            yield Tile(row.tokens, key.tokens, self._scores(row, key, step), visible)
-
-    def _visible(self, rows: slice, key: Strip) -> Bool[Tensor, "..."] | None:
-        """Which cells are visible; None for all."""
-        first, last = self.mask.ends(self.q.positions[rows])
-        if float(first.max()) <= key.low and key.high <= float(last.min()):
-            return None
-        n = self.k.positions[key.tokens]
-        return (n >= first[:, None]) & (n <= last[:, None])
+        for k, step in zip(seen, steps, strict=True):
+            visible = None
+            if k.low < low or k.high > high:
+                n = self.k.positions[k.tokens]
+                visible = (n >= first[:, None]) & (n <= last[:, None])
+            yield Tile(q, k, self._scores(q, k, step), visible)
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
@@ -146,23 +144,20 @@ class _Map:
         values = torch.full(shape, reduction.neutral, dtype=torch.float64)
         return cls(tiles, reduction, values, torch.zeros(shape, dtype=torch.int64))
 
-    def add(self, rows: slice, columns: slice, values: Tensor) -> None:
-        """Add values of queries (rows) and of key blocks or keys (columns) to their blocks."""
-        at = _blocks(rows, self.tiles.q.block), _blocks(columns, self.tiles.k.block)
+    def add(self, q: Strip, k: Strip, values: Tensor) -> None:
+        """Add values of queries (rows) and key blocks (columns) to the blocks of two strips."""
         by_block = reduced(values, 0, self.tiles.q.block, self.reduction).to(self.values)
-        self.values[at] = self.reduction.of_two(self.values[at], by_block)
+        here = self.values[q.blocks, k.blocks]
+        here.copy_(self.reduction.of_two(here, by_block))
 
     def count(self, tile: Tile) -> None:
         """Count the visible cells of a tile."""
-        q, k = self.tiles.q.block, self.tiles.k.block
-        visible = tile.visible
-        if visible is None:
-            lengths = (tokens.stop - tokens.start for tokens in (tile.rows, tile.columns))
-            rows, columns = (torch.ones(length, dtype=torch.int64) for length in lengths)
-            cells = torch.outer(reduced(rows, 0, q, SUM), reduced(columns, 0, k, SUM))
+        if tile.visible is None:
+            cells = torch.outer(tile.q.sizes, tile.k.sizes)
         else:
-            cells = reduced(reduced(visible, 0, q, SUM), 1, k, SUM)
-        self.counts[_blocks(tile.rows, q), _blocks(tile.columns, k)] += cells.to(self.counts)
+            by_row_block = reduced(tile.visible, 0, self.tiles.q.block, SUM)
+            cells = reduced(by_row_block, 1, self.tiles.k.block, SUM)
+        self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
 
     def result(self) -> tuple[Tensor, Tensor]:
         """The values, NaN where no cell is visible, and the counts."""
@@ -174,11 +169,11 @@ def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor
     """Reduce the scores of each block over its visible cells, and count those."""
     reduction = REDUCTIONS[reduce]
     result = _Map.empty(tiles, reduction)
-    for rows, along in tiles.strips(report):
+    for q, along in tiles.strips(report):
         for tile in along:
             result.count(tile)
             by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
-            result.add(rows, tile.columns, by_key_block)
+            result.add(q, tile.k, by_key_block)
     return result.result()
 
 
@@ -187,16 +182,16 @@ def weight_map(
 ) -> tuple[Tensor, Tensor]:
     """Reduce the weights of each block over its visible cells, and count those."""
     result = _Map.empty(tiles, REDUCTIONS[reduce])
-    for rows, along in tiles.strips(report):
+    for q, along in tiles.strips(report):
         pieces: list[_Piece] = []
         for tile in along:
             result.count(tile)
             if bias is not None:
-                lags = tiles.q.positions[rows][:, None] - tiles.k.positions[tile.columns]
-                tile.scores.add_(bias(lags).to(tile.scores))
+                m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
+                tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
             pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
-        for columns, weights in _weights(pieces, REDUCTIONS[reduce]):
-            result.add(rows, columns, weights)
+        for k, weights in _weights(pieces, REDUCTIONS[reduce]):
+            result.add(q, k, weights)
     return result.result()
 
 
@@ -208,7 +203,7 @@ class _Piece:
     that sum over each key block, or the smallest or largest logit there.
     """
 
-    columns: slice
+    k: Strip
     peak: Float[Tensor, " query_tokens"]
     total: Float[Tensor, " query_tokens"]
     blocks: Float[Tensor, "query_tokens key_blocks"]
@@ -224,12 +219,12 @@ def _piece(tile: Tile, block: int, reduction: Reduction) -> _Piece:
     if reduction is not SUM:
         blocks = reduced(tile.masked(reduction.neutral), 1, block, reduction)
         total = tile.masked(-math.inf).sub_(peak[:, None]).exp_().sum(-1)
-        return _Piece(tile.columns, peak, total, blocks)
+        return _Piece(tile.k, peak, total, blocks)
     blocks = reduced(tile.scores.sub_(peak[:, None]).exp_(), 1, block, SUM)
-    return _Piece(tile.columns, peak, blocks.sum(-1), blocks)
+    return _Piece(tile.k, peak, blocks.sum(-1), blocks)
 
 
-def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[slice, Tensor]]:
+def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[Strip, Tensor]]:
     """The weights of key blocks, once a strip of queries has met all its keys."""
     if not pieces:
         return
@@ -241,30 +236,25 @@ def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[slice
     )  # 0 where a query sees nothing, and at least 1 elsewhere
     for piece, share in zip(pieces, shares, strict=True):
         if reduction is SUM:
-            yield piece.columns, piece.blocks * (share / total)[:, None]
+            yield piece.k, piece.blocks * (share / total)[:, None]
         else:
-            yield piece.columns, (piece.blocks - peak[:, None]).exp() / total[:, None]
+            yield piece.k, (piece.blocks - peak[:, None]).exp() / total[:, None]
 
 
-def _blocks(tokens: slice, block: int) -> slice:
-    """The blocks of these tokens."""
-    return slice(tokens.start // block, (tokens.stop - 1) // block + 1)
-
-
-def _cuts(side: Side, longest: int) -> list[slice]:
-    """Strips of whole blocks, or pieces of one block, of at most `longest` tokens."""
-    if side.block <= longest:
-        return list(parts(side.tokens, longest // side.block * side.block))
+def _cuts(side: Side) -> list[slice]:
+    """Strips of whole blocks, or pieces of one block, of at most :data:`TILE` tokens."""
+    if side.block <= TILE:
+        return list(parts(side.tokens, TILE // side.block * side.block))
     return [
         slice(start + piece.start, start + piece.stop)
         for start in range(0, side.tokens, side.block)
-        for piece in parts(min(side.block, side.tokens - start), longest)
+        for piece in parts(min(side.block, side.tokens - start), TILE)
     ]
 
 
-def _strips(side: Side, longest: int, rates: Rates, direction: float) -> Iterator[Strip]:
+def _strips(side: Side, rates: Rates, direction: float) -> Iterator[Strip]:
     """Cut one side into strips; keys are turned as in :func:`xpos_viz.pooling.linear`."""
-    for length, run in groupby(_cuts(side, longest), lambda tokens: tokens.stop - tokens.start):
+    for length, run in groupby(_cuts(side), lambda tokens: tokens.stop - tokens.start):
         cuts = list(run)
         for part in parts(len(cuts), _TURNED):
             group = cuts[part]
@@ -276,5 +266,9 @@ def _strips(side: Side, longest: int, rates: Rates, direction: float) -> Iterato
             first = at.amin(-1, keepdim=True)
             ends = zip(first.squeeze(-1), positions.amin(-1), positions.amax(-1), strict=True)
             rows = turned_alike(pairs, rates, at - first)
+            tokens_each = positions.new_ones(length, dtype=torch.int64)
+            sizes = reduced(tokens_each, 0, side.block, SUM)
             for cut, row, (origin, low, high) in zip(group, rows, ends, strict=True):
-                yield Strip(cut, row, direction * float(origin), float(low), float(high))
+                blocks = slice(cut.start // side.block, (cut.stop - 1) // side.block + 1)
+                here = direction * float(origin), float(low), float(high)
+                yield Strip(cut, blocks, sizes, row, *here)
