@@ -42,3 +42,8 @@ def allowance(dtype, rates, span, sizes, constant):
 def within(actual, expected, allowed):
     """Whether all entries agree: equal (infinities too), or no further apart than allowed."""
     return bool(((actual == expected) | ((actual - expected).abs() <= allowed)).all())
+
+
+POOLED = 1e-5
+"""A float32 block of a map, relative to the largest mean (or smallest, largest) magnitude
+Σ |q_i||k_i| ζ_i^(Δ/B) of its cells: eps 6e-8 times SCORE_ERROR, and sums of a few thousand."""
