@@ -31,6 +31,7 @@ GROWTH = tuple(1 << power for power in range(16, 21))
 MEMORY = 1 << 30
 """Bytes that the mean map of a million tokens may take, and that the others are given."""
 
+STEP = 1024  # tokens to which the others' longest text is found
 SECONDS, EXPONENT = 1.5, 1.1
 ENCODINGS = {"RoPE": rope(HEAD_DIM), "XPos": xpos(HEAD_DIM)}
 
@@ -57,8 +58,10 @@ def measure(rounds: int = 7) -> list[str]:
     linear = {name: _own_process("mean", name, str(rounds)) for name in ENCODINGS}
     streamed = [(case, take_turns(case, rounds)) for case in STREAMED]
     return [
-        f"d = {HEAD_DIM}, float32, causal, at most {SIZE} × {SIZE} blocks, {rounds} rounds: "
-        "median (quartiles).",
+        (
+            f"d = {HEAD_DIM}, float32, causal, at most {SIZE} × {SIZE} blocks, {rounds} rounds: "
+            "median (quartiles)."
+        ),
         "",
         *_mean_table(linear),
         "",
@@ -115,7 +118,7 @@ def bare(q: Tensor, k: Tensor) -> None:
     """Only the products of the tiles that a causal map visits, each forgotten at once."""
     for row in range(0, len(q), TILE):
         for column in range(0, row + TILE, TILE):
-            q[row : row + TILE] @ k[column : column + TILE].mT
+            scores.bare(q[row : row + TILE], k[column : column + TILE])
 
 
 def peer(index: int, tokens: int) -> int:
@@ -220,10 +223,13 @@ def _goals(
     memory = max(result["bytes"][0] for result in linear.values())
     growth = max(map(_growth, linear.values()))
     lines = [
-        f"- mean of {MILLION:,} tokens: {slowest:.2f} s, goal {SECONDS}: "
-        f"{scores.verdict(slowest <= SECONDS)}; {memory / 2**20:.0f} MiB, goal "
-        f"{MEMORY / 2**20:.0f}: {scores.verdict(memory <= MEMORY)}; exponent {growth:.2f}, goal "
-        f"{EXPONENT}: {scores.verdict(growth <= EXPONENT)}."
+        (
+            f"- mean of {MILLION:,} tokens: {slowest:.2f} s, goal {SECONDS}: "
+            f"{scores.verdict(slowest <= SECONDS)}; {memory / 2**20:.0f} MiB, goal "
+            f"{MEMORY / 2**20:.0f}: {scores.verdict(memory <= MEMORY)}; "
+            f"exponent {growth:.2f}, goal "
+            f"{EXPONENT}: {scores.verdict(growth <= EXPONENT)}."
+        )
     ]
     for case, result in streamed:
         worst = max(quartiles(result[name])[1] for name in ENCODINGS)
@@ -235,13 +241,15 @@ def _goals(
 
 
 def _peers_table() -> list[str]:
-    """The longest text whose full matrix of one head fits the memory, run to be sure."""
+    """The longest text whose full matrix of one head fits the memory, found by running it."""
     rows = [[f"xpos_viz, mean map of {MILLION:,}", f"{MILLION:,}"]]
     for index, (name, _) in enumerate(_peers()):
-        tokens = 1024
-        while _own_process("peer", str(index), str(tokens + 1024))["bytes"][0] <= MEMORY:
-            tokens += 1024
-        rows.append([name, f"{tokens:,}"])
+        fits, too_long = 0, math.isqrt(MEMORY // 4) // STEP + 1  # the float32 matrix alone
+        while too_long - fits > 1:
+            steps = (fits + too_long) // 2
+            used = _own_process("peer", str(index), str(steps * STEP))["bytes"][0]
+            fits, too_long = (steps, too_long) if used <= MEMORY else (fits, steps)
+        rows.append([name, f"{fits * STEP:,}"])
     return table([f"XPos, one head, within {MEMORY // 2**20} MiB", "tokens"], rows)
 
 

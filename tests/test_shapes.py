@@ -31,15 +31,17 @@ from xpos_viz import (
     rope,
     xpos,
 )
+from xpos_viz.pooling import blocks, linear, maps, pooled_map, sides, streams
 
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
+MODULES = (encoding, entry, kernel, attention, curves, blocks, sides, linear, streams, maps)
 BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
 
 
 @pytest.fixture(autouse=True)
 def checked_private_functions(monkeypatch):
     """Check every private function of the core, arguments and results, while a test runs."""
-    for module in (encoding, entry, kernel, attention, curves):
+    for module in MODULES:
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("_") and function.__module__ == module.__name__:
                 monkeypatch.setattr(
@@ -99,6 +101,17 @@ def test_scores_logits_and_weights(encoding, batches):
 def test_curves(encoding, lags):
     checked(decay_curve, encoding, lags)
     checked(lag_response, encoding, lags)
+
+
+@pytest.mark.parametrize("batches", BATCHES, ids=str)
+@pytest.mark.parametrize("options", [{}, {"reduce": "min"}, {"stage": "weights"}], ids=str)
+def test_maps(options, batches):
+    q, k = (cases.normal(*batch, n, 8) for batch, n in zip(batches, (100, 105), strict=True))
+    for mask in ("causal", "none"):
+        picture = checked(pooled_map, q, k, xpos(8), size=3, mask=mask, **options)
+        hints = typing.get_type_hints(type(picture), include_extras=True)
+        with jaxtyped("context"):
+            assert all(is_bearable(getattr(picture, name), hints[name]) for name in hints)
 
 
 @pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)
