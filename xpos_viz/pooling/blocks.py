@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -28,6 +29,9 @@ REDUCTIONS = {
 
 SUM = REDUCTIONS["mean"]
 """The reduction whose result is divided by the number of cells."""
+
+COUNT = Reduction(0.0, partial(torch.sum, dtype=torch.int32), torch.add)
+"""How many cells there are: bools are added in 32 bits, which is several times as fast."""
 
 
 def block_size(tokens: int, cells: int) -> int:

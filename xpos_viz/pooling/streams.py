@@ -23,7 +23,7 @@ from torch import Tensor
 from xpos_viz.entry import Pairs, Rates
 from xpos_viz.kernel import pair_scores, reach, turned, turned_product
 from xpos_viz.masks import Mask
-from xpos_viz.pooling.blocks import REDUCTIONS, SUM, Reduction, reduced
+from xpos_viz.pooling.blocks import COUNT, REDUCTIONS, SUM, Reduction, reduced
 from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
 
 Bias = Callable[[Tensor], Tensor]
@@ -113,10 +113,12 @@ class Tiles:
         ones = q.turned.new_full((len(seen), q.turned.shape[-1]), self.factor)
         steps = turned(ones, self.rates, shifts.to(self.rates.device))
         for k, step in zip(seen, steps, strict=True):
-            visible = None
-            if k.low < low or k.high > high:
-                n = self.k.positions[k.tokens]
-                visible = (n >= first[:, None]) & (n <= last[:, None])
+            n, visible = self.k.positions[k.tokens], None
+            if k.high > high:
+                visible = n <= last[:, None]
+            if k.low < low:
+                after = n >= first[:, None]
+                visible = after if visible is None else after & visible
             yield Tile(q, k, self._scores(q, k, step), visible)
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
@@ -155,8 +157,8 @@ class _Map:
         if tile.visible is None:
             cells = torch.outer(tile.q.sizes, tile.k.sizes)
         else:
-            by_row_block = reduced(tile.visible, 0, self.tiles.q.block, SUM)
-            cells = reduced(by_row_block, 1, self.tiles.k.block, SUM)
+            by_row_block = reduced(tile.visible, 0, self.tiles.q.block, COUNT)
+            cells = reduced(by_row_block, 1, self.tiles.k.block, COUNT)
         self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
 
     def result(self) -> tuple[Tensor, Tensor]:
