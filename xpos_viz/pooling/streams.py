@@ -176,6 +176,7 @@ def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor
             result.count(tile)
             by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
             result.add(q, tile.k, by_key_block)
+            del tile  # its memory serves the next one
     return result.result()
 
 
@@ -192,6 +193,7 @@ def weight_map(
                 m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
                 tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
             pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
+            del tile  # its memory serves the next one
         for k, weights in _weights(pieces, REDUCTIONS[reduce]):
             result.add(q, k, weights)
     return result.result()
