@@ -1,20 +1,20 @@
-"""Measure, print and, if asked, record: `python -m benchmarks [scores|browser] [--record]`."""
+"""Measure, print and, if asked, record: `python -m benchmarks [scores|maps|browser] [--record]`."""
 
 import argparse
 import signal
 import sys
 
-from benchmarks import browser, report, scores
+from benchmarks import browser, maps, report, scores
 
-MEASUREMENTS = {"scores": scores.measure, "browser": browser.measure}
+MEASUREMENTS = {"scores": scores.measure, "maps": maps.measure, "browser": browser.measure}
 
 
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="?", choices=MEASUREMENTS, help="only one of the two")
+    parser.add_argument("name", nargs="?", choices=MEASUREMENTS, help="only one of them")
     parser.add_argument(
-        "--rounds", type=int, help="rounds of each measurement (scores 25, browser 7)"
+        "--rounds", type=int, help="rounds of each measurement (scores 25, maps 7, browser 7)"
     )
     parser.add_argument("--record", action="store_true", help="write the tables into the README.md")
     arguments = parser.parse_args()

@@ -231,7 +231,7 @@ def _goals(every: list[Contender], results: dict[Setting, Times]) -> list[str]:
             worst = max(quartiles(ratios(times, c))[1] for c in every if c.name == _OURS)
             lines.append(
                 f"- {setting}: ours at most {worst:.3f} × the bare product, "
-                f"goal {GOAL}: {_verdict(worst <= GOAL)}."
+                f"goal {GOAL}: {verdict(worst <= GOAL)}."
             )
     for setting, times in results.items():
         first, _, third = quartiles(ratios(times, every[1]))
@@ -240,7 +240,7 @@ def _goals(every: list[Contender], results: dict[Setting, Times]) -> list[str]:
             f"- {setting}: largest lead over ours {max(lead, 0.0):.3f}"
             + (f" ({label})" if lead > 0 else "")
             + f", the control's spread {third - first:.3f} (× the bare product): "
-            f"{_verdict(lead <= third - first)}."
+            f"{verdict(lead <= third - first)}."
         )
     return lines
 
@@ -252,7 +252,7 @@ def _lead(times: Times, contender: Contender) -> float:
     return quartiles([a - b for a, b in pairs])[1]
 
 
-def _verdict(reached: bool) -> str:
+def verdict(reached: bool) -> str:
     """Whether a goal is reached."""
     return "reached" if reached else "**missed**"
 

@@ -36,10 +36,12 @@ from xpos_viz import (
 )
 from xpos_viz.curves import decay, expected, masked, pairs, resolutions, shared
 from xpos_viz.encoding import additive, decaying, model, rotary, stretched
+from xpos_viz.pooling import blocks, linear, maps, pooled_map, sides, streams
 
 MODULES = (
     *(model, rotary, decaying, stretched, additive, entry, kernel, attention, statistics),
     *(decay, expected, masked, pairs, resolutions, shared, module, precision, wrong),
+    *(blocks, sides, linear, streams, maps),
 )
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
 BATCHES = [((), ()), ((3,), (3,)), ((2, 6), (2, 3)), ((2, 6), (2, 6))]
@@ -173,6 +175,17 @@ def test_wrong_scores(name):
     q, k = cases.normal(3, 8), cases.normal(5, 8)
     checked(wrong.VARIANTS[name].scores, q, k, xpos(8))
     checked(wrong.VARIANTS[name].error, q, k, xpos(8))
+
+
+@pytest.mark.parametrize("batches", BATCHES, ids=str)
+@pytest.mark.parametrize("options", [{}, {"reduce": "min"}, {"stage": "weights"}], ids=str)
+def test_maps(options, batches):
+    q, k = (cases.normal(*batch, n, 8) for batch, n in zip(batches, (100, 105), strict=True))
+    for mask in ("causal", "none"):
+        picture = checked(pooled_map, q, k, xpos(8), size=3, mask=mask, **options)
+        hints = typing.get_type_hints(type(picture), include_extras=True)
+        with jaxtyped("context"):
+            assert all(is_bearable(getattr(picture, name), hints[name]) for name in hints)
 
 
 @pytest.mark.parametrize("encoding", cases.assorted(8), ids=repr)

@@ -89,3 +89,7 @@ KEPT = 1e-9
 
 BROKEN = 1e-3
 """Absolute: the smallest mistake, scales centred one token apart, moves q·k by .03 at B = 512."""
+
+POOLED = 1e-5
+"""A float32 block of a map, relative to the largest mean (or smallest, largest) magnitude
+Σ |q_i||k_i| ζ_i^(Δ/B) of its cells: eps 6e-8 times SCORE_ERROR, and sums of a few thousand."""

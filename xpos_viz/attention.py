@@ -92,13 +92,11 @@ def attention_logits(
     tensor([[0.5000,   -inf],
             [0.5000, 0.5000]])
     """
-    factor = encoding.head_dim**-0.5 if scale is None else scale
-    if not (is_finite(factor) and factor > 0):
-        raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
+    factor = logit_factor(encoding, scale)
     queries, keys = scores.shape[-2], scores.shape[-1]
     m, n = token_positions(queries, keys, query_positions, key_positions)
     _check_heads(scores, encoding)
-    logits = (scores * (factor * encoding.temperature)).to(scores)
+    logits = (scores * factor).to(scores)
     if encoding.bias is not None:
         bias = encoding.bias(m[..., :, None] - n[..., None, :])
         logits = logits + _beside(bias, m.ndim - 1, scores).to(logits)
@@ -134,6 +132,16 @@ def attention_weights(
     blind = (logits == -torch.inf).all(-1, keepdim=True)
     bounded = logits.masked_fill(blind, 0.0).clamp(max=torch.finfo(logits.dtype).max)
     return bounded.softmax(-1).masked_fill(blind, 0.0)
+
+
+def logit_factor(
+    encoding: Encoding, scale: float | None = None
+) -> float | Float[Tensor, "heads 1 1"]:
+    """What scores are multiplied by: a scale, 1/√d if None, times the encoding's temperature."""
+    factor = encoding.head_dim**-0.5 if scale is None else scale
+    if not (is_finite(factor) and factor > 0):
+        raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
+    return factor * encoding.temperature
 
 
 def _batched(positions: Tensor, scores: Tensor) -> tuple[int, ...]:

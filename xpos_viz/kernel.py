@@ -163,7 +163,7 @@ def attention_scores(
     queries, keys = (to_pairs(x, layout, width) for x in (q, share_heads(k, q)))
     if m.ndim != n.ndim:
         m, n = (p.expand(q.shape[0], -1) for p in (m, n))
-    return _scores(queries, keys, rates, m, n).to(q)
+    return pair_scores(queries, keys, rates, m, n).to(q)
 
 
 def turn(
@@ -200,8 +200,8 @@ def turn(
     >>> turn(torch.tensor([[1.0, 2.0]]), quarter, torch.tensor([1.0]).double(), "interleaved", 2)
     tensor([[-2.0000, 1.0000]])
     """
-    pairs = to_pairs(x, layout, width)
-    return from_pairs(_turn(pairs, _table(pairs, rates, offsets)), layout, width).to(x)
+    pairs = turn_pairs(to_pairs(x, layout, width), rates, offsets)
+    return from_pairs(pairs, layout, width).to(x)
 
 
 def lag_response(
@@ -309,6 +309,11 @@ def _table(
     return _powers(rates[..., None, :], by_batch)
 
 
+def turn_pairs(pairs: Pairs, rates: Rates, offsets: Float[Tensor, "*batch tokens"]) -> Pairs:
+    """Pairs times exp(λ_i x) at the offset x of each token: half of the factor form."""
+    return _turn(pairs, _table(pairs, rates, offsets))
+
+
 def _turn(pairs: Pairs, table: Complex[Tensor, "... #tokens pairs"]) -> Pairs:
     """Multiply each pair by its entry of the table."""
     return pairs * table.to(pairs)
@@ -321,28 +326,32 @@ def _product(
     table = _table(q, rates, m)
     shared = q.ndim == k.ndim and torch.equal(m, n)  # e^(−λ̄n) is then 1 / conj e^(λm)
     inverse = table.conj().reciprocal() if shared else _table(k, -rates.conj(), n)
-    turned = (_turn(q, table), _turn(k, inverse))
-    columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in turned)
+    return turned_product(_turn(q, table), _turn(k, inverse))
+
+
+def turned_product(q: QueryPairs, k: KeyPairs) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """Re Σ_i q'_i · conj(k'_i) of queries and keys that are turned already."""
+    columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in (q, k))
     return columns_q @ columns_k.mT
 
 
-def _scores(
+def pair_scores(
     q: QueryPairs, k: KeyPairs, rates: Rates, m: Float[Tensor, "..."], n: Float[Tensor, "..."]
 ) -> Float[Tensor, "..."]:
     """Scores at any positions: in one product where its growth fits, else cut into tiles."""
     if 0 in (q.numel(), k.numel()):
         return _product(q, k, rates, m, n)
     low, high = torch.minimum(m.amin(-1), n.amin(-1)), torch.maximum(m.amax(-1), n.amax(-1))
-    reach = _reach(q, k, rates)
-    if float((high - low).max()) <= reach:
+    longest = reach(q, k, rates)
+    if float((high - low).max()) <= longest:
         middle = ((low + high) / 2)[..., None]
         return _product(q, k, rates, m - middle, n - middle)
     if m.ndim > 1:
         return torch.stack(
-            [_scores(*row) for row in zip(q, k, [rates] * len(q), m, n, strict=True)]
+            [pair_scores(*row) for row in zip(q, k, [rates] * len(q), m, n, strict=True)]
         )
     rows, columns = torch.argsort(m, stable=True), torch.argsort(n, stable=True)
-    tiles = _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], reach)
+    tiles = _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], longest)
     if torch.equal(m[rows], m) and torch.equal(n[columns], n):
         return tiles
     return tiles[..., rows.argsort(), :][..., columns.argsort()]
@@ -439,7 +448,7 @@ def _scaled(values: Float[Tensor, "..."], exponents: Float[Tensor, "..."]) -> Fl
     return values * half * half
 
 
-def _reach(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
+def reach(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
     """The longest span, tokens, whose growth fits one product of these queries and keys."""
     fastest = -float(rates.real.amin())
     if fastest == 0:

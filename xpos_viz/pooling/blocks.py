@@ -1,17 +1,53 @@
-"""Large matrices as small pictures: exact block means over the cells that are seen."""
+"""Blocks of a matrix: their size, what they are reduced to, and the colours' limits."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How cells become one: the value that changes nothing, over dimensions, and of two."""
+
+    neutral: float
+    over: Callable[[Tensor, tuple[int, ...]], Tensor]
+    of_two: Callable[[Tensor, Tensor], Tensor]
+
+
+REDUCTIONS = {
+    "mean": Reduction(0.0, torch.sum, torch.add),  # divided by the number of cells at the end
+    "min": Reduction(math.inf, torch.amin, torch.minimum),
+    "max": Reduction(-math.inf, torch.amax, torch.maximum),
+}
+
+SUM = REDUCTIONS["mean"]
+"""The reduction whose result is divided by the number of cells."""
+
+COUNT = Reduction(0.0, partial(torch.sum, dtype=torch.int32), torch.add)
+"""How many cells there are: bools are added in 32 bits, which is several times as fast."""
 
 
 def block_size(tokens: int, cells: int) -> int:
     """Return the smallest number of tokens a block must have for at most `cells` blocks."""
     return max(1, math.ceil(tokens / cells))
+
+
+def block_edges(tokens: int, block: int) -> Int[Tensor, " edges"]:
+    """Return the tokens at which blocks begin, and after them the number of tokens.
+
+    Examples
+    --------
+    >>> block_edges(5, 2)
+    tensor([0, 2, 4, 5])
+    """
+    return torch.tensor([*range(0, tokens, block), tokens])
 
 
 def block_mean(
@@ -74,3 +110,16 @@ def _block_sum(values: Tensor, block: int) -> Tensor:
     padded = torch.nn.functional.pad(values, padding)
     blocks = padded.reshape(-(-rows // block), block, -(-columns // block), block)
     return blocks.sum((1, 3))
+
+
+def reduced(values: Tensor, dim: int, block: int, reduction: Reduction) -> Tensor:
+    """Reduce each block along one dimension; the last may be shorter."""
+    length = values.shape[dim]
+    block = min(block, length)
+    rest = length % block
+    shape = *values.shape[:dim], length // block, block, *values.shape[dim + 1 :]
+    result = reduction.over(values.narrow(dim, 0, length - rest).reshape(shape), (dim + 1,))
+    if not rest:
+        return result
+    last = reduction.over(values.narrow(dim, length - rest, rest), (dim,))
+    return torch.cat([result, last.unsqueeze(dim)], dim)

@@ -1,0 +1,278 @@
+r"""What is not linear, by streaming: extremes of scores, and weights, tile after tile.
+
+Queries and keys are cut into strips. Each is turned once, to an origin of its own (queries to
+their first position, keys to their last), and only the step between two origins is left to a
+tile: its factors are ≤ 1 wherever keys lie before queries, at every length. Tiles that grow
+beyond the dtype are left to :func:`xpos_viz.kernel.pair_scores`.
+
+Weights take one pass. A tile's softmax is formed with the tile's own row maxima μ and summed
+over key blocks; once a strip of queries has met all keys, each sum is multiplied by
+:math:`e^{\mu - \max\mu}` and divided by the row's total.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from xpos_viz.entry import Pairs, Rates
+from xpos_viz.kernel import pair_scores, reach, turn_pairs, turned_product
+from xpos_viz.masks import Mask
+from xpos_viz.pooling.blocks import COUNT, REDUCTIONS, SUM, Reduction, reduced
+from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
+
+Bias = Callable[[Tensor], Tensor]
+
+TILE = 1024
+"""Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
+
+_TURNED = 16  # strips turned at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A piece of one side: its tokens, turned to their own origin, and where they stand."""
+
+    tokens: slice
+    blocks: slice
+    sizes: Int[Tensor, " blocks"]
+    turned: Pairs
+    origin: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Scores of a strip of queries with one of keys; `visible` is None where all cells are."""
+
+    q: Strip
+    k: Strip
+    scores: Float[Tensor, "query_tokens key_tokens"]
+    visible: Bool[Tensor, "query_tokens key_tokens"] | None
+
+    def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
+        """Return the scores themselves, with that value wherever a cell is not visible."""
+        if self.visible is None:
+            return self.scores
+        return self.scores.masked_fill_(~self.visible.to(self.scores.device), value)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The tiles of one head in which anything is visible, scores multiplied by a factor."""
+
+    q: Side
+    k: Side
+    rates: Rates
+    mask: Mask
+    factor: float = 1.0
+
+    @cached_property
+    def keys(self) -> list[Strip]:
+        """The strips of keys."""
+        return list(_strips(self.k, self.rates.conj(), -1.0))
+
+    @cached_property
+    def reach(self) -> float:
+        """The longest span, tokens, whose growth fits one product."""
+        if not bool(self.rates.real.any()):
+            return math.inf
+        q, k = (side.pairs(slice(None)) for side in (self.q, self.k))
+        return reach(q, k, self.rates)
+
+    def strips(self, report: Report) -> Iterator[tuple[Strip, Iterator[Tile]]]:
+        """The strips of queries and their tiles; reports when the next one is asked for."""
+        work = [
+            (rows.stop - rows.start) * sum(key.tokens.stop - key.tokens.start for key in seen)
+            for rows in _cuts(self.q)
+            for seen in [self._seen(*self.mask.ends(self.q.positions[rows]))]
+        ]
+        done = 0
+        for cells, q in zip(work, _strips(self.q, self.rates, 1.0), strict=True):
+            yield q, self._along(q)
+            done += cells
+            report(done / max(sum(work), 1))
+
+    def _seen(self, first: Tensor, last: Tensor) -> list[Strip]:
+        """The strips of keys of which queries that see first … last may see some."""
+        low, high = float(first.min()), float(last.max())
+        return [key for key in self.keys if key.high >= low and key.low <= high]
+
+    def _along(self, q: Strip) -> Iterator[Tile]:
+        """The tiles of one strip of queries."""
+        first, last = self.mask.ends(self.q.positions[q.tokens])
+        low, high = float(first.max()), float(last.min())
+        seen = self._seen(first, last)
+        shifts = torch.tensor([q.origin - k.origin for k in seen], dtype=torch.float64)
+        ones = q.turned.new_full((len(seen), q.turned.shape[-1]), self.factor)
+        steps = turn_pairs(ones, self.rates, shifts.to(self.rates.device))
+        for k, step in zip(seen, steps, strict=True):
+            n, visible = self.k.positions[k.tokens], None
+            if k.high > high:
+                visible = n <= last[:, None]
+            if k.low < low:
+                after = n >= first[:, None]
+                visible = after if visible is None else after & visible
+            yield Tile(q, k, self._scores(q, k, step), visible)
+
+    def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
+        """The scores of one tile."""
+        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.reach:
+            return turned_product(q.turned * step, k.turned)
+        pairs = self.q.pairs(q.tokens), self.k.pairs(k.tokens)
+        positions = self.q.positions[q.tokens], self.k.positions[k.tokens]
+        return pair_scores(*pairs, self.rates, *positions) * self.factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Blocks to which pieces of a matrix are added, and how many visible cells they have."""
+
+    tiles: Tiles
+    reduction: Reduction
+    values: Float[Tensor, "rows columns"]
+    counts: Int[Tensor, "rows columns"]
+
+    @classmethod
+    def empty(cls, tiles: Tiles, reduction: Reduction) -> "_Map":
+        """A map of which no cell has been seen."""
+        shape = [side.blocks for side in (tiles.q, tiles.k)]
+        values = torch.full(shape, reduction.neutral, dtype=torch.float64)
+        return cls(tiles, reduction, values, torch.zeros(shape, dtype=torch.int64))
+
+    def add(self, q: Strip, k: Strip, values: Tensor) -> None:
+        """Add values of queries (rows) and key blocks (columns) to the blocks of two strips."""
+        by_block = reduced(values, 0, self.tiles.q.block, self.reduction).to(self.values)
+        here = self.values[q.blocks, k.blocks]
+        here.copy_(self.reduction.of_two(here, by_block))
+
+    def count(self, tile: Tile) -> None:
+        """Count the visible cells of a tile."""
+        if tile.visible is None:
+            cells = torch.outer(tile.q.sizes, tile.k.sizes)
+        else:
+            by_row_block = reduced(tile.visible, 0, self.tiles.q.block, COUNT)
+            cells = reduced(by_row_block, 1, self.tiles.k.block, COUNT)
+        self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
+
+    def result(self) -> tuple[Tensor, Tensor]:
+        """The values, NaN where no cell is visible, and the counts."""
+        values = self.values / self.counts if self.reduction is SUM else self.values
+        return values.masked_fill(self.counts == 0, math.nan), self.counts
+
+
+def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor]:
+    """Reduce the scores of each block over its visible cells, and count those."""
+    reduction = REDUCTIONS[reduce]
+    result = _Map.empty(tiles, reduction)
+    for q, along in tiles.strips(report):
+        for tile in along:
+            result.count(tile)
+            by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
+            result.add(q, tile.k, by_key_block)
+            del tile  # its memory serves the next one
+    return result.result()
+
+
+def weight_map(
+    tiles: Tiles, reduce: str, bias: Bias | None, report: Report
+) -> tuple[Tensor, Tensor]:
+    """Reduce the weights of each block over its visible cells, and count those."""
+    result = _Map.empty(tiles, REDUCTIONS[reduce])
+    for q, along in tiles.strips(report):
+        pieces: list[_Piece] = []
+        for tile in along:
+            result.count(tile)
+            if bias is not None:
+                m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
+                tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
+            pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
+            del tile  # its memory serves the next one
+        for k, weights in _weights(pieces, REDUCTIONS[reduce]):
+            result.add(q, k, weights)
+    return result.result()
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A tile's softmax, by itself.
+
+    `peak` is a query's largest logit, `total` the sum of its e^(logit − peak), and `blocks`
+    that sum over each key block, or the smallest or largest logit there.
+    """
+
+    k: Strip
+    peak: Float[Tensor, " query_tokens"]
+    total: Float[Tensor, " query_tokens"]
+    blocks: Float[Tensor, "query_tokens key_blocks"]
+
+
+def _piece(tile: Tile, block: int, reduction: Reduction) -> _Piece:
+    """Form the softmax of one tile for itself; its logits are used up."""
+    largest = torch.finfo(tile.scores.dtype).max
+    peak = tile.masked(-math.inf).amax(-1)
+    if bool((peak == math.inf).any()):
+        tile.scores.clamp_(max=largest)  # logits of +inf share the whole weight
+    peak = peak.clamp(-largest, largest)
+    if reduction is not SUM:
+        blocks = reduced(tile.masked(reduction.neutral), 1, block, reduction)
+        total = tile.masked(-math.inf).sub_(peak[:, None]).exp_().sum(-1)
+        return _Piece(tile.k, peak, total, blocks)
+    blocks = reduced(tile.scores.sub_(peak[:, None]).exp_(), 1, block, SUM)
+    return _Piece(tile.k, peak, blocks.sum(-1), blocks)
+
+
+def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[Strip, Tensor]]:
+    """The weights of key blocks, once a strip of queries has met all its keys."""
+    if not pieces:
+        return
+    peak = torch.stack([piece.peak for piece in pieces]).amax(0)
+    shares = [(piece.peak - peak).exp() for piece in pieces]
+    totals = [piece.total * share for piece, share in zip(pieces, shares, strict=True)]
+    total = (
+        torch.stack(totals).sum(0).clamp(min=1.0)
+    )  # 0 where a query sees nothing, and at least 1 elsewhere
+    for piece, share in zip(pieces, shares, strict=True):
+        if reduction is SUM:
+            yield piece.k, piece.blocks * (share / total)[:, None]
+        else:
+            yield piece.k, (piece.blocks - peak[:, None]).exp() / total[:, None]
+
+
+def _cuts(side: Side) -> list[slice]:
+    """Strips of whole blocks, or pieces of one block, of at most :data:`TILE` tokens."""
+    if side.block <= TILE:
+        return list(parts(side.tokens, TILE // side.block * side.block))
+    return [
+        slice(start + piece.start, start + piece.stop)
+        for start in range(0, side.tokens, side.block)
+        for piece in parts(min(side.block, side.tokens - start), TILE)
+    ]
+
+
+def _strips(side: Side, rates: Rates, direction: float) -> Iterator[Strip]:
+    """Cut one side into strips; keys are turned as in :func:`xpos_viz.pooling.linear`."""
+    for length, run in groupby(_cuts(side), lambda tokens: tokens.stop - tokens.start):
+        cuts = list(run)
+        for part in parts(len(cuts), _TURNED):
+            group = cuts[part]
+            tokens = slice(group[0].start, group[-1].stop)
+            positions = side.positions[tokens].view(-1, length)
+            pairs = side.pairs(tokens)
+            pairs = pairs.reshape(-1, length, pairs.shape[-1])
+            at = positions * direction
+            first = at.amin(-1, keepdim=True)
+            ends = zip(first.squeeze(-1), positions.amin(-1), positions.amax(-1), strict=True)
+            rows = turned_alike(pairs, rates, at - first)
+            tokens_each = positions.new_ones(length, dtype=torch.int64)
+            sizes = reduced(tokens_each, 0, side.block, SUM)
+            for cut, row, (origin, low, high) in zip(group, rows, ends, strict=True):
+                blocks = slice(cut.start // side.block, (cut.stop - 1) // side.block + 1)
+                here = direction * float(origin), float(low), float(high)
+                yield Strip(cut, blocks, sizes, row, *here)
