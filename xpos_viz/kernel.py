@@ -329,10 +329,12 @@ def _product(
     return turned_product(_turn(q, table), _turn(k, inverse))
 
 
-def turned_product(q: QueryPairs, k: KeyPairs) -> Float[Tensor, "... query_tokens key_tokens"]:
-    """Re Σ_i q'_i · conj(k'_i) of queries and keys that are turned already."""
+def turned_product(
+    q: QueryPairs, k: KeyPairs, out: Float[Tensor, "... query_tokens key_tokens"] | None = None
+) -> Float[Tensor, "... query_tokens key_tokens"]:
+    """Re Σ_i q'_i · conj(k'_i) of queries and keys that are turned already, in `out` if given."""
     columns_q, columns_k = (torch.view_as_real(x).flatten(-2) for x in (q, k))
-    return columns_q @ columns_k.mT
+    return torch.matmul(columns_q, columns_k.mT, out=out)
 
 
 def pair_scores(

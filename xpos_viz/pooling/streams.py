@@ -49,7 +49,10 @@ class Strip:
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """Scores of a strip of queries with one of keys; `visible` is None where all cells are."""
+    """Scores of a strip of queries with one of keys; `visible` is None where all cells are.
+
+    The scores stand in memory that the next tile overwrites.
+    """
 
     q: Strip
     k: Strip
@@ -77,6 +80,12 @@ class Tiles:
     def keys(self) -> list[Strip]:
         """The strips of keys."""
         return list(_strips(self.k, self.rates.conj(), -1.0))
+
+    @cached_property
+    def memory(self) -> Float[Tensor, " cells"]:
+        """Where the scores of each tile are formed: new memory costs as much as half of them."""
+        cells = min(TILE, self.q.tokens) * min(TILE, self.k.tokens)
+        return self.keys[0].turned.real.new_empty(cells)
 
     @cached_property
     def reach(self) -> float:
@@ -124,7 +133,9 @@ class Tiles:
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
         if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.reach:
-            return turned_product(q.turned * step, k.turned)
+            rows, columns = q.turned.shape[0], k.turned.shape[0]
+            scores = self.memory[: rows * columns].view(rows, columns)
+            return turned_product(q.turned * step, k.turned, scores)
         pairs = self.q.pairs(q.tokens), self.k.pairs(k.tokens)
         positions = self.q.positions[q.tokens], self.k.positions[k.tokens]
         return pair_scores(*pairs, self.rates, *positions) * self.factor
@@ -176,7 +187,6 @@ def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor
             result.count(tile)
             by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
             result.add(q, tile.k, by_key_block)
-            del tile  # its memory serves the next one
     return result.result()
 
 
@@ -193,7 +203,6 @@ def weight_map(
                 m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
                 tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
             pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
-            del tile  # its memory serves the next one
         for k, weights in _weights(pieces, REDUCTIONS[reduce]):
             result.add(q, k, weights)
     return result.result()
