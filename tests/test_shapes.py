@@ -35,11 +35,22 @@ from xpos_viz import (
     xpos,
 )
 from xpos_viz.curves import decay, expected, masked, pairs, resolutions, shared
-from xpos_viz.encoding import additive, decaying, model, rotary, stretched
+from xpos_viz.encoding import additive, decaying, model, parameters, rotary, stretched
 from xpos_viz.pooling import blocks, linear, maps, pooled_map, sides, streams
 
 MODULES = (
-    *(model, rotary, decaying, stretched, additive, entry, kernel, attention, statistics),
+    *(
+        parameters,
+        model,
+        rotary,
+        decaying,
+        stretched,
+        additive,
+        entry,
+        kernel,
+        attention,
+        statistics,
+    ),
     *(decay, expected, masked, pairs, resolutions, shared, module, precision, wrong),
     *(blocks, sides, linear, streams, maps),
 )

@@ -23,20 +23,22 @@ yarn_hf, llama3, alibi, t5, t5_bidirectional'
 """
 
 from xpos_viz.encoding.model import (
-    BUCKETS,
-    PARAMETERS,
     REGISTRY,
     Encoding,
     Family,
-    Parameter,
-    PerHead,
     Terms,
-    Value,
-    check_head_dim,
-    check_heads,
     column,
     family,
     lookup,
+)
+from xpos_viz.encoding.parameters import (
+    BUCKETS,
+    PARAMETERS,
+    Parameter,
+    PerHead,
+    Value,
+    check_head_dim,
+    check_heads,
 )
 
 # families are listed in the order in which they are imported

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from xpos_viz.encoding.model import BUCKETS, PerHead, Terms, Value, check_heads, family
+from xpos_viz.encoding.model import Terms, family
+from xpos_viz.encoding.parameters import BUCKETS, PerHead, Value, check_heads
 
 _FARTHEST = 128  # tokens, from which on T5 tells no distances apart
 _ZEROS = (0.0,) * BUCKETS

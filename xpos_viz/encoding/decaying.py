@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.encoding.model import PerHead, Terms, check_heads, column, family
+from xpos_viz.encoding.model import Terms, column, family
+from xpos_viz.encoding.parameters import PerHead, check_heads
 from xpos_viz.encoding.rotary import angles, steps
 
 

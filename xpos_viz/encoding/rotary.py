@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.encoding.model import PerHead, Terms, column, family
+from xpos_viz.encoding.model import Terms, column, family
+from xpos_viz.encoding.parameters import PerHead
 
 
 def steps(head_dim: int) -> Float[Tensor, " pairs"]:

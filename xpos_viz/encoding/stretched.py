@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.encoding.model import PerHead, Terms, column, family
+from xpos_viz.encoding.model import Terms, column, family
+from xpos_viz.encoding.parameters import PerHead
 from xpos_viz.encoding.rotary import angles, turning
 
 Angles = Float[Tensor, "*heads pairs"]
