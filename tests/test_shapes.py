@@ -39,19 +39,9 @@ from xpos_viz.encoding import additive, decaying, model, parameters, rotary, str
 from xpos_viz.pooling import blocks, linear, maps, pooled_map, sides, streams
 
 MODULES = (
-    *(
-        parameters,
-        model,
-        rotary,
-        decaying,
-        stretched,
-        additive,
-        entry,
-        kernel,
-        attention,
-        statistics,
-    ),
-    *(decay, expected, masked, pairs, resolutions, shared, module, precision, wrong),
+    *(parameters, model, rotary, decaying, stretched, additive),
+    *(entry, kernel, attention, statistics, module, precision, wrong),
+    *(decay, expected, masked, pairs, resolutions, shared),
     *(blocks, sides, linear, streams, maps),
 )
 TOWER = BeartypeConf(is_pep484_tower=True)  # an int will do for a float
