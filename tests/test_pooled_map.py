@@ -109,6 +109,15 @@ def test_blocks_larger_than_a_tile(stage, reduce, mask):
 
 
 @pytest.mark.parametrize(("stage", "reduce"), KINDS)
+def test_many_tokens_of_many_blocks(stage, reduce):
+    q, k = cases.normal(4000, 4, dtype=torch.float32), cases.normal(4096, 4, dtype=torch.float32)
+    picture = pooled_map(q, k, xpos(4), size=90, reduce=reduce, stage=stage)
+    values, visible = whole(q, k, xpos(4), stage, "causal")
+    sizes = magnitudes(q, k, stage, xpos(4))
+    assert_is_reduced(picture, values, visible, 90, reduce, sizes)
+
+
+@pytest.mark.parametrize(("stage", "reduce"), KINDS)
 @pytest.mark.parametrize("layout", cases.LAYOUTS)
 def test_positions_in_any_order(layout, stage, reduce):
     """Packed texts, gaps, real and repeated positions; blocks are of tokens all the same."""
