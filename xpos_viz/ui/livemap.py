@@ -17,6 +17,7 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.livemap import Look
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
+from xpos_viz.ui.session import heard
 
 Moves = dict[str, Any]
 """New values by key: base, xpos_base, gamma, scale_base, stage, mask, axis, start and stop."""
@@ -83,10 +84,13 @@ def show(
         default={_SAID: None},
         on_said_change=lambda: _take(on_commit),
     )
+    # what was said before this session began is in its address
+    st.session_state.setdefault(_TAKEN, _said().get("number", 0))
 
 
 def _take(on_commit: Callable[[Moves], None]) -> None:
     """Pass on what was moved since the last time, once; the look is kept here."""
+    heard(_KEY)
     said, taken = _said(), st.session_state.get(_TAKEN, 0)
     news = {key: value for key, (value, at) in said.get("moved", {}).items() if at > taken}
     st.session_state[_TAKEN] = max(taken, said.get("number", 0))
