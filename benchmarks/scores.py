@@ -17,7 +17,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from benchmarks.report import quartiles, spread, table
+from benchmarks.report import quartiles, spread, table, verdict
 from xpos_viz import Encoding, attention_scores, rope, xpos
 
 HEADS, HEAD_DIM = 8, 64
@@ -231,7 +231,7 @@ def _goals(every: list[Contender], results: dict[Setting, Times]) -> list[str]:
             worst = max(quartiles(ratios(times, c))[1] for c in every if c.name == _OURS)
             lines.append(
                 f"- {setting}: ours at most {worst:.3f} × the bare product, "
-                f"goal {GOAL}: {_verdict(worst <= GOAL)}."
+                f"goal {GOAL}: {verdict(worst <= GOAL)}."
             )
     for setting, times in results.items():
         first, _, third = quartiles(ratios(times, every[1]))
@@ -240,7 +240,7 @@ def _goals(every: list[Contender], results: dict[Setting, Times]) -> list[str]:
             f"- {setting}: largest lead over ours {max(lead, 0.0):.3f}"
             + (f" ({label})" if lead > 0 else "")
             + f", the control's spread {third - first:.3f} (× the bare product): "
-            f"{_verdict(lead <= third - first)}."
+            f"{verdict(lead <= third - first)}."
         )
     return lines
 
@@ -250,11 +250,6 @@ def _lead(times: Times, contender: Contender) -> float:
     mine = next(c for c in times if (c.encoding, c.name) == (contender.encoding, _OURS))
     pairs = zip(ratios(times, mine), ratios(times, contender), strict=True)
     return quartiles([a - b for a, b in pairs])[1]
-
-
-def _verdict(reached: bool) -> str:
-    """Whether a goal is reached."""
-    return "reached" if reached else "**missed**"
 
 
 def _named(package: str) -> str:
