@@ -16,7 +16,7 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads, livemap
 from xpos_viz.ui.session import commit, language, refusals, state
-from xpos_viz.ui.state import with_moves
+from xpos_viz.ui.state import Refusal, with_moves
 
 _NOTICES = 4  # most refused settings that are named
 _STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
@@ -58,8 +58,19 @@ def _head(text: Text) -> None:
 
 
 def _refusals(text: Text) -> None:
-    """What the address asked for and did not get, a few of them one by one."""
-    refused = refusals()
+    """What the address asked for and did not get, a few of them one by one.
+
+    They have a place of their own, so that the picture stays mounted when they go.
+    """
+    refused, place = refusals(), st.empty()
+    if not refused:
+        return
+    with place.container():
+        _warnings(refused, text)
+
+
+def _warnings(refused: list[Refusal], text: Text) -> None:
+    """A few refused settings one by one, and how many more there are."""
     for refusal in refused[:_NOTICES]:
         if refusal.used:
             st.warning(text("ui.refused", key=refusal.key, value=refusal.value, used=refusal.used))

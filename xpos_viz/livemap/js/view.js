@@ -137,7 +137,8 @@ export function lagAt(x, layout, { start, stop, axis }) {
   const box = boxIn(layout.width, layout.left, GRAPH);
   const last = stop - start - 1;
   const lag = lagOn((x - box.x) / box.width, last, axis);
-  return lag >= 0 && lag <= last ? lag : null;
+  const first = axis === "log" ? 1 : 0;
+  return lag >= first && lag <= last ? lag : null;
 }
 
 function boxIn(width, left, { top, height }) {
