@@ -1,12 +1,20 @@
-"""Measure, print and, if asked, record: `python -m benchmarks [scores|maps|browser] [--record]`."""
+"""Measure, print and, if asked, record.
+
+python -m benchmarks [scores|maps|browser|play] [--record]
+"""
 
 import argparse
 import signal
 import sys
 
-from benchmarks import browser, maps, report, scores
+from benchmarks import browser, maps, play, report, scores
 
-MEASUREMENTS = {"scores": scores.measure, "maps": maps.measure, "browser": browser.measure}
+MEASUREMENTS = {
+    "scores": scores.measure,
+    "maps": maps.measure,
+    "browser": browser.measure,
+    "play": play.measure,
+}
 
 
 def main() -> None:
@@ -16,12 +24,15 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, help="rounds of each measurement (scores 25, maps 7, browser 7)"
     )
+    parser.add_argument("--minutes", type=float, help="minutes of play (1)")
     parser.add_argument("--record", action="store_true", help="write the tables into the README.md")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and browser end too
     for name in [arguments.name] if arguments.name else MEASUREMENTS:
-        measure = MEASUREMENTS[name]
-        lines = measure(arguments.rounds) if arguments.rounds else measure()
+        measure, amount = MEASUREMENTS[name], arguments.rounds
+        if name == "play":
+            amount = arguments.minutes
+        lines = measure(amount) if amount else measure()
         text = "\n".join([report.machine(), "", *lines])
         print(text)
         if arguments.record:

@@ -55,8 +55,10 @@ class Session:
                 return answer["result"]
 
     def value(self, expression: str) -> Any:  # noqa: ANN401 - whatever the page holds
-        """Return the value of a JavaScript expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Return the value of a JavaScript expression in the page; a promise is waited for."""
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['result'].get('description')}")
         return answer["result"].get("value")
@@ -75,6 +77,19 @@ class Session:
                 code="ArrowRight",
                 windowsVirtualKeyCode=39,
             )
+
+    def mouse(self, event: str, x: float, y: float, button: str = "left") -> None:
+        """Move, press or release the mouse at a point, CSS pixels; a drag names its button."""
+        held = event != "mouseReleased" and button == "left"
+        self.call(
+            "Input.dispatchMouseEvent",
+            type=event,
+            x=x,
+            y=y,
+            button=button,
+            buttons=int(held),
+            clickCount=int(event != "mouseMoved"),
+        )
 
 
 class Browser:

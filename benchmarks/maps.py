@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import scores
-from benchmarks.report import quartiles, spread, table
+from benchmarks.report import quartiles, spread, table, verdict
 from xpos_viz import Encoding, rope, xpos
 from xpos_viz.pooling import pooled_map
 from xpos_viz.pooling.streams import TILE
@@ -225,17 +225,17 @@ def _goals(
     lines = [
         (
             f"- mean of {MILLION:,} tokens: {slowest:.2f} s, goal {SECONDS}: "
-            f"{scores.verdict(slowest <= SECONDS)}; {memory / 2**20:.0f} MiB, goal "
-            f"{MEMORY / 2**20:.0f}: {scores.verdict(memory <= MEMORY)}; "
+            f"{verdict(slowest <= SECONDS)}; {memory / 2**20:.0f} MiB, goal "
+            f"{MEMORY / 2**20:.0f}: {verdict(memory <= MEMORY)}; "
             f"exponent {growth:.2f}, goal "
-            f"{EXPONENT}: {scores.verdict(growth <= EXPONENT)}."
+            f"{EXPONENT}: {verdict(growth <= EXPONENT)}."
         )
     ]
     for case, result in streamed:
         worst = max(quartiles(result[name])[1] for name in ENCODINGS)
         lines.append(
             f"- {case.label}: at most {worst:.2f} × the bare product of its tiles, goal "
-            f"{case.goal}: {scores.verdict(worst <= case.goal)}."
+            f"{case.goal}: {verdict(worst <= case.goal)}."
         )
     return lines
 

@@ -50,6 +50,19 @@ def spread(values: Sequence[float], form: str = ".3f") -> str:
     return f"{median:{form}} ({first:{form}}–{third:{form}})"
 
 
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return a percentile, a whole number of percent.
+
+    Examples
+    --------
+    >>> percentile([1.0, 2.0, 3.0, 4.0, 5.0], 75)
+    4.0
+    """
+    if len(values) == 1:
+        return values[0]
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a Markdown table.
 
@@ -60,6 +73,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """
     lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
     return [lines[0], "|" + "---|" * len(header), *lines[1:]]
+
+
+def verdict(reached: bool) -> str:
+    """Say whether a goal is reached."""
+    return "reached" if reached else "**missed**"
 
 
 def record(name: str, text: str) -> None:

@@ -17,7 +17,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from benchmarks.report import quartiles, spread, table
+from benchmarks.report import quartiles, spread, table, verdict
 from xpos_viz import Encoding, attention_scores, rope, xpos
 
 HEADS, HEAD_DIM = 8, 64
@@ -250,11 +250,6 @@ def _lead(times: Times, contender: Contender) -> float:
     mine = next(c for c in times if (c.encoding, c.name) == (contender.encoding, _OURS))
     pairs = zip(ratios(times, mine), ratios(times, contender), strict=True)
     return quartiles([a - b for a, b in pairs])[1]
-
-
-def verdict(reached: bool) -> str:
-    """Whether a goal is reached."""
-    return "reached" if reached else "**missed**"
 
 
 def _named(package: str) -> str:

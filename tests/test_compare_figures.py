@@ -197,7 +197,13 @@ def test_notes_say_what_the_cells_are(language):
     assert text("figure.growing") not in plain
     steep = (rope(8), xpos(8, scale_base=0.25, gamma=1e-3))
     _, maps = drawn.maps(Expectation(300), steep, language=language, mask="none", cells=300)
-    assert maps.notes[-1] == text("figure.infinite")
+    assert maps.about[-1] == text("figure.infinite")
+    assert maps.notes[: len(maps.about)] == maps.about
+    split = drawn.maps(Sample("chinese", 8, 3), language=language)[1]
+    assert split.about[1:] == (text("figure.pieces"),)
+    assert (
+        text("figure.pieces") not in drawn.maps(Sample("pronoun", 8, 2), language=language)[1].notes
+    )
 
 
 def test_notes_name_the_data_and_the_limits():

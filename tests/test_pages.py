@@ -4,23 +4,28 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from tests import drawn
 from xpos_viz import run
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves, score_maps
-from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.figures.words import tiny
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.livemap.message import AXES, DIFFERENCES, LIVE_WEIGHTS, MASKED
+from xpos_viz.livemap.steps import STEPS
 from xpos_viz.results import curves, self_check
-from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.texts import LANGUAGES, catalogue, texts
+from xpos_viz.theme import PALETTES
+from xpos_viz.ui import downloads
 from xpos_viz.ui.state import from_address, opening
 
 APP = Path(__file__).parent.parent / "app.py"
@@ -28,6 +33,8 @@ SHORT = {"name": "pronoun"}
 MADE = {"source": "random", "length": "32", "head_dim": "8", "scale_base": "16"}
 OPENINGS = [{}, SHORT, *({"name": name, "stop": "24"} for name in ("harbour", "chinese"))]
 OPENINGS += [MADE, MADE | {"source": "expectation"}]
+OWN = ("base", "xpos_base", "gamma", "scale_base", "stage", "mask", "axis", "start", "stop")
+HELD = {"q", "k", "labels"}  # what a browser keeps
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +43,26 @@ def steady(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
-def opened(address=None):
-    """The page at an address, run once."""
+@cache
+def components():
+    """The components of all installed packages; each page would look for them anew."""
+    manager = BidiComponentManager()
+    manager.discover_and_register_components(start_file_watching=False)
+    return manager
+
+
+def fresh(address=None):
+    """The page at an address, before it is run."""
     page = AppTest.from_file(str(APP), default_timeout=60)
+    page._bidi_component_manager = components()
     page.query_params.update(address or {})
+    return page
+
+
+def opened(address=None, **context):
+    """The page at an address, run once."""
+    page = fresh(address)
+    page.context.update(context)
     page.run()
     assert not page.exception
     return page
@@ -57,19 +80,83 @@ def address(page):
     return dict(page.query_params)
 
 
-def figures(page):
-    """The maps and the curves as they are sent."""
-    maps, decay = (chart.proto for chart in page.get("plotly_chart"))
-    return json.loads(maps.spec), json.loads(decay.spec)
+def read(data):
+    """What a packed payload holds, by the description of its format."""
+    length = int.from_bytes(data[:4], "little")
+    head, arrays = data[4 : 4 + length], data[4 + length :]
+
+    def taken(value):
+        if "$bytes" not in value:
+            return value
+        start, size = value["$bytes"]
+        assert start % 4 == 0
+        return arrays[start : start + size]
+
+    return json.loads(head, object_hook=taken)
+
+
+def picture(page):
+    """The live map as it is sent."""
+    (component,) = page.get("bidi_component")
+    return component.proto
+
+
+def sent(page):
+    """What the live map is told."""
+    return read(picture(page).bytes)
+
+
+def heard(page):
+    """What the live map said last."""
+    return page.session_state["livemap"]["said"] or {"moved": {}, "number": 0, "holds": None}
+
+
+def say(page, said):
+    """Run the page after its picture said something, along with what was moved beside it."""
+    states = page._tree.get_widget_states()
+    states.widgets.append(spoken(page, said))
+    page._run(states)
+    assert not page.exception
+    return page
+
+
+def spoken(page, said):
+    """What the live map says, as it arrives."""
+    return WidgetState(id=picture(page).id, json_value=json.dumps({"said": said}))
+
+
+def release(page, **changes):
+    """Run the page after controls in its picture were let go."""
+    before = heard(page)
+    number = before["number"] + 1
+    moved = before["moved"] | {key: [value, number] for key, value in changes.items()}
+    return say(page, {"moved": moved, "number": number, "holds": sent(page)["data"]})
 
 
 def control(page, key, language="en") -> Any:
-    """A control by the words beside it."""
-    kinds = ("selectbox", "select_slider", "slider", "toggle", "number_input", "button_group")
+    """A control beside the picture by the words beside it."""
+    kinds = ("selectbox", "select_slider", "toggle", "number_input", "button_group")
     widgets = [widget for kind in kinds for widget in page.get(kind)] + list(page.button)
     label = texts(language)(f"ui.{key}")
     (found,) = [widget for widget in widgets if widget.proto.label == label]
     return found
+
+
+def move(page, key, value):
+    """Run the page after a control was moved, in the picture or beside it."""
+    if key in OWN:
+        return release(page, **{key: value})
+    return again(control(page, key).set_value(value))
+
+
+def shown(page, key):
+    """Where a control stands."""
+    told = sent(page)
+    names = {slider["key"]: slider for slider in told["sliders"]}
+    if key in names:
+        first, parameter = names[key]["places"][0], names[key]["parameter"]
+        return told["encodings"][first]["parameters"][parameter]
+    return told["view"][key] if key in told["view"] else control(page, key).value
 
 
 def words(page):
@@ -77,35 +164,120 @@ def words(page):
     return "\n".join(element.value for element in (*page.markdown, *page.caption, *page.warning))
 
 
-def expected(parameters, language="en"):
-    """The figures that an address asks for."""
+def columns(array, layout):
+    """Vectors with the two features of each pair side by side, one by one."""
+    array, half = array.numpy(), array.shape[1] // 2
+    if layout == "half":
+        order = [feature for pair in range(half) for feature in (pair, half + pair)]
+        array = array[:, order]
+    return array.astype(np.float32)
+
+
+def leaves(value):
+    """All strings of nested tables."""
+    if isinstance(value, str):
+        return [value]
+    return [leaf for part in value.values() for leaf in leaves(part)]
+
+
+def check(told, parameters, language="en", held=False, **look):
+    """Whether the picture is told what an address asks for, and in which words."""
     state, refused = from_address(parameters)
     assert not refused
-    text, experiment = texts(language), state.experiment
-    return (
-        score_maps(run(experiment), text),
-        decay_curves(curves(experiment), experiment, text, logarithmic=state.axis == "log"),
+    check_data(told, state.experiment, held)
+    check_settings(told, state, look)
+    check_words(told, language)
+    check_weights(told, state.experiment)
+
+
+def check_data(told, experiment, held):
+    """Queries, keys and labels, or none of them where they are held."""
+    tokens, width = experiment.inputs.tokens, experiment.encodings[0].head_dim
+    assert (told["tokens"], told["head_dim"]) == (tokens, width)
+    assert HELD & told.keys() == (set() if held else HELD)
+    if not held:
+        vectors = experiment.inputs.load(width)
+        assert told["labels"] == list(vectors.labels)
+        for name in ("q", "k"):
+            values = np.frombuffer(told[name], "<f4").reshape(tokens, width)
+            expected = columns(getattr(vectors, name), vectors.layout)
+            np.testing.assert_array_equal(values, expected, strict=True)
+
+
+def check_settings(told, state, look):
+    """Encodings, their sliders and the view."""
+    (rope, xpos), window = state.experiment.encodings, state.experiment.window
+    parameters = [{"base": rope["base"]}]
+    parameters += [{name: xpos[name] for name in ("base", "gamma", "scale_base")}]
+    assert told["encodings"] == [
+        {"name": name, "label": label, "parameters": own}
+        for name, label, own in zip(("rope", "xpos"), ("RoPE", "XPos"), parameters, strict=True)
+    ]
+    apart = state.apart == "yes"
+    bases = {"base": [0], "xpos_base": [1]} if apart else {"base": [0, 1]}
+    places = bases | {"gamma": [1], "scale_base": [1]}
+    assert {slider["key"]: slider["places"] for slider in told["sliders"]} == places
+    for slider in told["sliders"]:
+        assert slider["parameter"] == slider["key"].removeprefix("xpos_")
+        assert slider["steps"] == list(STEPS[slider["parameter"]])
+    view = state.experiment.view
+    assert (
+        told["view"]
+        == {
+            "stage": view.stage,
+            "mask": view.mask,
+            "start": window.start,
+            "stop": window.stop,
+            "cells": 256,
+            "axis": state.axis,
+            "own": ["base"] if apart else [],
+            "difference": "plain",
+            "colours": "blue_red",
+        }
+        | look
     )
 
 
-def essence(spec):
-    """What a figure shows, whatever its width: traces, limits, ranges and words."""
-    layout = spec["layout"]
-    return {
-        "data": spec["data"],
-        "titles": [note["text"] for note in layout["annotations"]],
-        "axes": {
-            name: (axis["title"]["text"], axis.get("range"), axis.get("type"))
-            for name, axis in layout.items()
-            if name[1:].startswith("axis")
-        },
-        "limits": {
-            name: (axis["cmin"], axis["cmax"], axis["colorscale"], axis["colorbar"]["title"])
-            for name, axis in layout.items()
-            if name.startswith("coloraxis")
-        },
-        "ink": (layout["paper_bgcolor"], layout["plot_bgcolor"], layout["font"]["color"]),
+def check_words(told, language):
+    """Every sentence is of one catalogue, and each thing has its own."""
+    text, sentences = texts(language), set(catalogue(language).values())
+    assert set(leaves(told["text"])) <= sentences
+    assert told["text"]["hint"] == text("livemap.hint")
+    assert told["text"]["figure"]["queries"] == text("figure.queries")
+    assert told["stages"] == {
+        stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
+        for stage in STAGES
     }
+    names = {"stage": "ui.stages", "mask": "figure.mask", "difference": "livemap.differences"}
+    names |= {"axis": "livemap.axes", "colours": "livemap.palettes"}
+    options = {"stage": STAGES, "mask": MASKED, "difference": DIFFERENCES, "axis": AXES}
+    options |= {"colours": PALETTES}
+    assert told["choices"] == {
+        key: [{"value": value, "label": text(f"{names[key]}.{value}")} for value in legal]
+        for key, legal in options.items()
+    }
+    labels = {slider["key"]: slider["label"] for slider in told["sliders"]}
+    own = text("livemap.own", parameter=text("ui.base"), encoding="XPos")
+    for key, label in labels.items():
+        assert label == (own if key == "xpos_base" else text(f"ui.{key}"))
+
+
+def check_weights(told, experiment):
+    """Weights of many tokens are computed here, and only where they are seen."""
+    view = told["view"]
+    seen = "weights" in (view["stage"], view["difference"])
+    if not seen or told["tokens"] <= LIVE_WEIGHTS:
+        assert told["streamed"] is None
+        return
+    changed = experiment.to_dict() | {"stage": "weights"}
+    result = run(type(experiment).from_dict(changed))
+    streamed = told["streamed"]
+    window = experiment.window
+    assert (streamed["start"], streamed["stop"]) == (window.start, window.stop)
+    assert streamed["block"] == result.block
+    for data, measurement in zip(streamed["maps"], result.measurements, strict=True):
+        values = np.frombuffer(data, "<f4").reshape(measurement.values.shape)
+        np.testing.assert_array_equal(values, measurement.values.astype(np.float32))
 
 
 # What is drawn
@@ -117,17 +289,13 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
     page = opened(opening | {"lang": language})
     text = texts(language)
     for stage in STAGES:
-        if stage != STAGES[0]:
-            page = again(control(page, "stage", language).set_value(stage))
-        descriptions = expected(opening | {"stage": stage}, language)
-        protos = [chart.proto for chart in page.get("plotly_chart")]
-        assert len(protos) == 2
-        for proto, description in zip(protos, descriptions, strict=True):
-            assert essence(json.loads(proto.spec)) == essence(drawn.spec(draw(description)))
-            assert proto.alt == description.alt
-            assert proto.theme == ""
-        for note in (*descriptions[0].notes, *descriptions[1].notes):
-            assert note in words(page)
+        held = stage != STAGES[0]
+        if held:
+            page = release(page, stage=stage)
+        check(sent(page), opening | {"stage": stage}, language, held)
+        experiment = from_address(opening | {"stage": stage})[0].experiment
+        for line in score_maps(run(experiment), text).about:
+            assert line in words(page)
     assert page.title[0].value == text("ui.title")
     assert text("ui.question") in words(page)
     assert not page.warning
@@ -139,6 +307,7 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
         SHORT | {"mask": "none", "stage": "weights", "start": "3", "stop": "20", "axis": "log"},
         MADE | {"base.1": "50", "base.2": "700", "gamma": "0.013", "seed": "77"},
         MADE | {"keys": "independent", "mask": "none", "stage": "scaled"},
+        MADE | {"apart": "yes", "axis": "log"},
         {"start": "100", "stop": "400", "layer": "16", "head": "5"},
         {"source": "random", "length": "1", "head_dim": "2"},
         {"source": "expectation", "length": "2"},
@@ -147,8 +316,7 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
 )
 def test_an_address_is_drawn(parameters):
     page = opened(parameters)
-    for spec, description in zip(figures(page), expected(parameters), strict=True):
-        assert essence(spec) == essence(drawn.spec(draw(description)))
+    check(sent(page), parameters)
     assert not page.warning
     assert address(page) == parameters
 
@@ -169,8 +337,20 @@ def test_an_address_is_drawn(parameters):
 def test_settings_at_the_ends_of_what_is_legal(parameters):
     page = opened(parameters)
     assert not page.warning
-    for spec, description in zip(figures(page), expected(parameters), strict=True):
-        assert essence(spec) == essence(drawn.spec(draw(description)))
+    check(sent(page), parameters)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_picture_has_the_colours_of_the_page(mode):
+    assert sent(opened(SHORT, theme=mode))["theme"]["mode"] == mode
+
+
+@pytest.mark.parametrize(("locale", "language"), [("zh-CN", "zh"), ("de-DE", "en"), ("en", "en")])
+def test_the_language_is_the_browsers_until_one_is_chosen(locale, language):
+    page = opened(SHORT, locale=locale)
+    check(sent(page), SHORT, language)
+    assert page.title[0].value == texts(language)("ui.title")
+    assert address(page) == SHORT
 
 
 # What is said
@@ -210,16 +390,20 @@ def test_a_scale_base_that_is_long_for_the_text_is_explained():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_control_has_a_line_of_help(language):
     text = texts(language)
-    common = ("source", "stage", "mask", "base", "apart", "gamma", "scale_base", "window", "reset")
     for parameters, own in (
         (SHORT, ("name", "layer", "head")),
-        (MADE | {"base.1": "50"}, ("length", "head_dim", "seed", "keys", "xpos_base")),
+        (MADE | {"base.1": "50"}, ("length", "head_dim", "seed", "keys")),
     ):
         page = opened(parameters | {"lang": language})
-        for key in (*common, *own):
+        for key in ("source", "apart", "reset", *own):
             said = control(page, key, language).proto.help
             assert said
             assert said.split("{")[0] in (text(f"ui.{key}_help", cap=c) for c in (2048, 512))
+        told = sent(page)
+        for slider in told["sliders"]:
+            assert slider["help"] == text(f"ui.{slider['parameter']}_help")
+        for key in (*told["choices"], "window"):
+            assert told["text"]["help"][key] == text(f"livemap.help.{key}")
 
 
 # What a control changes
@@ -227,63 +411,70 @@ def test_every_control_has_a_line_of_help(language):
 
 @cache
 def unchanged(**parameters):
-    """The figures of an address that nobody has moved a control of."""
-    return figures(opened(parameters))
+    """What the picture is told at an address that nobody has moved a control of."""
+    return sent(opened(parameters))
 
 
 def changed(before, page):
-    """Which parts of the page differ: the maps by their number, and the curves."""
-    (maps, decay), (new_maps, new_decay) = unchanged(**before), figures(page)
-    parts = {
-        place
-        for place, (old, new) in enumerate(zip(maps["data"], new_maps["data"], strict=True))
-        if old != new
-    }
-    return parts | ({"curves"} if decay != new_decay else set())
+    """Which parts of what the picture is told differ."""
+    old, new = unchanged(**before), sent(page)
+    assert old.keys() - HELD == new.keys() - HELD
+    return {part for part in new if part != "echo" and old[part] != new[part]}
 
 
-BOTH = {0, 1, 2}
 CHANGES = [
-    ("gamma", 0.5, {"gamma": "0.5"}, {1, 2, "curves"}),
-    ("scale_base", 64.0, {"scale_base": "64"}, {1, 2, "curves"}),
-    ("base", 1000.0, {"base": "1000"}, {*BOTH, "curves"}),
-    ("stage", "weights", {"stage": "weights"}, BOTH),
-    ("mask", False, {"mask": "none"}, BOTH),
-    ("window", (3, 20), {"start": "3", "stop": "20"}, BOTH),
-    ("window", (3, 28), {"start": "3"}, BOTH),
-    ("head", 5, {"head": "5"}, BOTH),
-    ("layer", 16, {"layer": "16"}, BOTH),
-    ("log_axis", True, {"axis": "log"}, {"curves"}),
-    ("apart", True, {"apart": "yes"}, set()),
+    ("gamma", 0.5, {"gamma": "0.5"}, {"encodings"}),
+    ("scale_base", 64.0, {"scale_base": "64"}, {"encodings"}),
+    ("base", 1000.0, {"base": "1000"}, {"encodings"}),
+    ("stage", "weights", {"stage": "weights"}, {"view"}),
+    ("mask", "none", {"mask": "none"}, {"view"}),
+    ("start", 3, {"start": "3"}, {"view"}),
+    ("stop", 20, {"stop": "20"}, {"view"}),
+    ("axis", "log", {"axis": "log"}, {"view"}),
+    ("head", 5, {"head": "5"}, {"data", "q", "k"}),
+    ("layer", 16, {"layer": "16"}, {"data", "q", "k"}),
+    ("apart", True, {"apart": "yes"}, {"view", "sliders"}),
 ]
 
 
 @pytest.mark.parametrize(("key", "value", "parameters", "parts"), CHANGES)
 def test_a_control_changes_its_parts_and_the_address(key, value, parameters, parts):
-    page = again(control(opened(SHORT), key).set_value(value))
+    page = move(opened(SHORT), key, value)
     assert changed(SHORT, page) == parts
     assert address(page) == SHORT | parameters
-    assert control(page, key).value == value
+    check(sent(page), SHORT | parameters, held=key in OWN)
+    assert shown(page, key) == value
     page = again(control(page, "reset").click())
-    if key == "log_axis":
-        page = again(control(page, key).set_value(False))
+    if key == "axis":
+        assert address(page) == SHORT | parameters  # it is a way to look, no setting
+        page = release(page, axis="linear")
     assert changed(SHORT, page) == set()
+    assert address(page) == SHORT
+
+
+def test_both_ends_of_the_window_move_at_once():
+    page = release(opened(SHORT | {"start": "3", "stop": "9"}), start=12, stop=20)
+    assert address(page) == SHORT | {"start": "12", "stop": "20"}
+    page = release(page, start=4, stop=28)
+    assert address(page) == SHORT | {"start": "4"}
+    page = release(page, start=0)
     assert address(page) == SHORT
 
 
 @pytest.mark.parametrize(
     ("key", "value", "parameters", "parts"),
     [
-        ("seed", 5, {"seed": "5"}, BOTH),
-        ("keys", "independent", {"keys": "independent"}, BOTH),
-        ("length", 64, {"length": "64"}, BOTH),
-        ("head_dim", 16, {"head_dim": "16"}, {*BOTH, "curves"}),
+        ("seed", 5, {"seed": "5"}, {"data", "q", "k"}),
+        ("keys", "independent", {"keys": "independent"}, {"data", "k"}),
+        ("length", 64, {"length": "64"}, {"data", "q", "k", "tokens", "view"}),
+        ("head_dim", 16, {"head_dim": "16"}, {"data", "q", "k", "head_dim"}),
     ],
 )
 def test_controls_of_what_is_made(key, value, parameters, parts):
-    page = again(control(opened(MADE), key).set_value(value))
+    page = move(opened(MADE), key, value)
     assert changed(MADE, page) == parts
     assert address(page) == MADE | parameters
+    check(sent(page), MADE | parameters)
 
 
 @pytest.mark.parametrize(
@@ -296,93 +487,251 @@ def test_controls_of_what_is_made(key, value, parameters, parts):
     ],
 )
 def test_another_source_opens_with_its_own_settings(key, value, parameters):
-    page = again(control(opened(SHORT), key).set_value(value))
+    page = move(opened(SHORT), key, value)
     assert address(page) == parameters
-    for spec, description in zip(figures(page), expected(parameters), strict=True):
-        assert essence(spec) == essence(drawn.spec(draw(description)))
+    check(sent(page), parameters)
     page = again(control(page, "reset").click())
     assert address(page) == parameters
 
 
 def test_bases_move_together_until_they_are_unlocked():
-    page = again(control(opened(SHORT), "apart").set_value(True))
-    assert control(page, "xpos_base").value == control(page, "base").value == 100_000
-    page = again(control(page, "base").set_value(1000.0))
+    page = move(opened(SHORT), "apart", True)
+    assert shown(page, "xpos_base") == shown(page, "base") == 100_000
+    page = release(page, base=1000.0)
     assert address(page) == SHORT | {"base.1": "1000", "base.2": "100000"}
-    page = again(control(page, "xpos_base").set_value(50.0))
+    page = release(page, xpos_base=50.0)
     assert address(page) == SHORT | {"base.1": "1000", "base.2": "50"}
-    page = again(control(page, "apart").set_value(False))
+    check(sent(page), address(page), held=True)
+    page = move(page, "apart", False)
     assert address(page) == SHORT | {"base": "1000"}
-    page = again(control(page, "base").set_value(500.0))
+    page = release(page, base=500.0)
     assert address(page) == SHORT | {"base": "500"}
-
-
-def test_what_is_not_changed_is_sent_again_as_it_was():
-    """The same text of the figure, so that only its hash travels."""
-    page = opened(SHORT)
-    _, decay = (chart.proto.spec for chart in page.get("plotly_chart"))
-    page = again(control(page, "stage").set_value("weights"))
-    maps, same = (chart.proto.spec for chart in page.get("plotly_chart"))
-    assert same == decay
-    page = again(control(page, "log_axis").set_value(True))
-    same, other = (chart.proto.spec for chart in page.get("plotly_chart"))
-    assert same == maps
-    assert other != decay
+    check(sent(page), address(page), held=True)
 
 
 def test_another_language_changes_words_alone():
-    page = again(control(opened(SHORT), "language").set_value("zh"))
+    page = move(opened(SHORT), "language", "zh")
     assert address(page) == SHORT | {"lang": "zh"}
     assert page.title[0].value == texts("zh")("ui.title")
-    for old, new in zip(unchanged(**SHORT), figures(page), strict=True):
-        for trace, other in zip(old["data"], new["data"], strict=True):
-            for part in ("x", "y", "z"):
-                assert trace.get(part) == other.get(part)
+    assert changed(SHORT, page) == {"text", "stages", "choices", "sliders"}
+    sliders = zip(unchanged(**SHORT)["sliders"], sent(page)["sliders"], strict=True)
+    differ = {key for old, new in sliders for key in old if old[key] != new[key]}
+    assert differ == {"label", "help"}
     page = again(control(page, "language", "zh").set_value("en"))
     assert page.title[0].value == texts("en")("ui.title")
     assert address(page) == SHORT | {"lang": "en"}
+    assert changed(SHORT, page) == set()
 
 
 def test_reset_keeps_the_source_and_the_language():
     page = opened(SHORT | {"lang": "zh", "gamma": "0.5", "stage": "weights", "start": "3"})
     page = again(control(page, "reset", "zh").click())
     assert address(page) == SHORT | {"lang": "zh"}
-    assert control(page, "gamma", "zh").value == 0.4
-    assert control(page, "window", "zh").value == (0, 28)
+    check(sent(page), SHORT, "zh")
 
 
 def test_a_value_between_the_steps_stays_on_its_slider():
     page = opened(MADE | {"gamma": "0.4321", "base": "12345", "length": "33", "head_dim": "10"})
     for key, value in (("gamma", 0.4321), ("base", 12345), ("length", 33), ("head_dim", 10)):
-        assert control(page, key).value == value
-    page = again(control(page, "gamma").set_value(0.5))
-    page = again(control(page, "gamma").set_value(0.4321))
+        assert shown(page, key) == value
+    page = move(page, "length", 64)
+    page = move(page, "length", 33)
+    assert address(page)["length"] == "33"
+    page = release(page, gamma=0.5)
+    page = release(page, gamma=0.4321)
     assert address(page)["gamma"] == "0.4321"
 
 
 def test_going_back_restores_what_was():
     """The browser runs the page again with the address of before."""
-    page = again(control(opened(SHORT), "gamma").set_value(0.5))
-    page = again(control(page, "stage").set_value("weights"))
+    page = release(opened(SHORT), gamma=0.5)
+    page = release(page, stage="weights")
+    page = move(page, "head", 5)
     page.query_params.clear()
     page.query_params.update(SHORT)
     page.run()
     assert not page.exception
     assert changed(SHORT, page) == set()
-    assert control(page, "gamma").value == 0.4
-    assert control(page, "stage").value == "scores"
+    assert control(page, "head").value == 2
 
 
-@pytest.mark.parametrize(("key", "value"), [("stage", "weights"), ("mask", False), ("apart", True)])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("stage", "weights"), ("mask", "none"), ("axis", "log"), ("apart", True), ("head", 5)),
+        *(("difference", "ratio"), ("colours", "purple_orange")),
+    ],
+)
 def test_a_quick_second_change_does_not_undo_the_first(key, value):
     """It may be sent before the browser has the address of the first, so with the old one."""
-    page = again(control(opened(SHORT), "gamma").set_value(0.5))
+    page = release(opened(SHORT), gamma=0.5)
     written = address(page)
     page.query_params.clear()
     page.query_params.update(SHORT)
-    page = again(control(page, key).set_value(value))
-    assert control(page, "gamma").value == 0.5
-    assert address(page).items() >= written.items()
+    if key in ("difference", "colours"):
+        page = release(page, **{key: value})
+    else:
+        page = move(page, key, value)
+    assert shown(page, key) == value
+    assert shown(page, "gamma") == 0.5
+    page.query_params.update(written)
+    page.run()
+    assert shown(page, "gamma") == 0.5
+
+
+def test_a_quick_move_that_changes_nothing_does_not_undo_the_one_before():
+    """Then no address is written, and the old one that the browser sends is not read."""
+    page = release(opened(SHORT), axis="log")
+    page.query_params.clear()
+    page.query_params.update(SHORT)
+    page = again(control(page, "reset").click())
+    assert shown(page, "axis") == "log"
+
+
+# What the picture says
+
+
+def test_a_move_is_taken_once():
+    page = release(opened(SHORT), gamma=0.5)
+    page = again(control(page, "reset").click())
+    page = say(page, heard(page) | {"holds": None})  # it asks for data
+    assert address(page) == SHORT
+    page = release(page, stage="weights")
+    assert heard(page)["moved"] == {"gamma": [0.5, 1], "stage": ["weights", 2]}
+    assert address(page) == SHORT | {"stage": "weights"}
+    assert sent(page)["echo"] == 2
+
+
+def test_several_moves_may_arrive_in_one_run():
+    """Only the last thing said arrives; it tells of all that was moved."""
+    moved = {"gamma": [0.5, 1], "stage": ["weights", 2], "start": [3, 4], "stop": [20, 4]}
+    moved |= {"axis": ["log", 3], "difference": ["ratio", 3]}
+    page = say(opened(SHORT), {"moved": moved, "number": 4, "holds": None})
+    asked = {"gamma": "0.5", "stage": "weights", "axis": "log", "start": "3", "stop": "20"}
+    assert address(page) == SHORT | asked
+    check(sent(page), SHORT | asked, difference="ratio")
+    assert sent(page)["echo"] == 4
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        *({"gamma": -1.0}, {"base": 0.5}, {"stage": "softmax"}, {"mask": "sliding:4"}),
+        *({"axis": "ln"}, {"start": "3"}, {"xpos_base": 50.0}),
+        {"scale_base": 64.0, "gamma": 0},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_an_impossible_move_leaves_all_as_it_is_and_is_answered(moves):
+    page = release(opened(SHORT), **moves)
+    assert changed(SHORT, page) == set()
+    assert address(page) == SHORT
+    assert sent(page)["echo"] == 1
+    page = release(page, gamma=0.5)
+    assert address(page) == SHORT | {"gamma": "0.5"}
+
+
+def test_how_the_picture_is_looked_at_is_of_the_session():
+    """It is in no address, and stays when another source is shown or an address is gone to."""
+    look = {"difference": "ratio", "colours": "purple_orange"}
+    page = release(opened(SHORT), difference="ratio")
+    check(sent(page), SHORT, held=True, difference="ratio")
+    page = release(page, colours="purple_orange")
+    check(sent(page), SHORT, held=True, **look)
+    assert address(page) == SHORT
+    page = again(control(page, "reset").click())
+    check(sent(page), SHORT, held=True, **look)
+    page = move(page, "name", "chinese")
+    check(sent(page), {"name": "chinese"}, held=False, **look)
+    page.query_params.update(SHORT | {"gamma": "0.5"})
+    page.run()
+    check(sent(page), SHORT | {"gamma": "0.5"}, held=True, **look)
+    page = release(page, difference="plain", colours="blue_red", gamma=0.4)
+    check(sent(page), SHORT, held=True)
+    assert unchanged(**SHORT)["view"]["difference"] == "plain"
+    check(sent(opened(SHORT)), SHORT)
+
+
+def test_a_session_that_begins_anew_takes_no_old_moves():
+    """A browser that comes back says again what it said; the address holds what came of it."""
+    page = release(opened(SHORT), gamma=0.5, stage="weights")
+    said = heard(page)
+    page = fresh(SHORT)
+    page._run(WidgetStates(widgets=[spoken(opened(SHORT), said)]))
+    assert not page.exception
+    assert heard(page) == said
+    check(sent(page), SHORT)
+    page = release(page, mask="none")
+    assert heard(page)["moved"].keys() == {"gamma", "stage", "mask"}
+    assert address(page) == SHORT | {"mask": "none"}
+
+
+# What is sent, and what not again
+
+
+def test_data_are_sent_until_the_browser_holds_them():
+    page = opened(SHORT)
+    assert sent(page).keys() >= HELD
+    page.run()
+    assert sent(page).keys() >= HELD
+    page = release(page, gamma=0.5)
+    assert HELD.isdisjoint(sent(page))
+    page = move(page, "head", 5)
+    check(sent(page), SHORT | {"gamma": "0.5", "head": "5"})
+    page = release(page, gamma=0.4)
+    check(sent(page), SHORT | {"head": "5"}, held=True)
+    page = move(page, "head", 2)
+    check(sent(page), SHORT)
+    page = move(page, "head", 5)  # as it said to hold, but it has taken others since, and asks
+    check(sent(page), SHORT | {"head": "5"}, held=True)
+    page = say(page, heard(page) | {"holds": None})
+    check(sent(page), SHORT | {"head": "5"})
+
+
+def test_without_data_little_is_sent():
+    page = opened()
+    whole = len(picture(page).bytes)
+    page = release(page, gamma=0.5)
+    data = sum(len(opening().inputs.load(64).q.numpy().astype("<f4").tobytes()) for _ in "qk")
+    assert whole - len(picture(page).bytes) > data
+
+
+def test_what_is_not_changed_is_sent_as_it_was():
+    """The same bytes, so that only their hash travels; the same module, so that it stays."""
+    page = opened(SHORT)
+    before = picture(page)
+    page.run()
+    assert picture(page).SerializeToString() == before.SerializeToString()
+    page = move(page, "language", "zh")
+    page = move_in(page, "zh", "name", "chinese")
+    after = picture(page)
+    assert after.bytes != before.bytes
+    assert (after.id, after.js_content) == (before.id, before.js_content)
+
+
+def move_in(page, language, key, value):
+    """Run the page in a language after a control beside the picture was moved."""
+    return again(control(page, key, language).set_value(value))
+
+
+def test_weights_of_many_tokens_are_sent_when_they_are_asked_for():
+    page = opened()
+    assert sent(page)["tokens"] > LIVE_WEIGHTS
+    assert sent(page)["streamed"] is None
+    for moves, streamed in (
+        ({"stage": "masked"}, False),
+        ({"difference": "weights"}, True),
+        ({"difference": "ratio"}, False),
+        ({"stage": "weights"}, True),
+        ({"gamma": 0.5}, True),
+        ({"start": 100, "stop": 300}, True),
+        ({"stage": "scores"}, False),
+    ):
+        page = release(page, **moves)
+        told = sent(page)
+        assert (told["streamed"] is not None) == streamed
+        check(told, address(page), held=True, difference=told["view"]["difference"])
 
 
 # Hostile addresses
@@ -402,6 +751,8 @@ def test_a_quick_second_change_does_not_undo_the_first(key, value):
         ({"stop": "9" * 5000}, ("stop", "…", "–")),
         ({"<b>x</b>": "1"}, ("…", "1", "")),
         ({"base.3": "500"}, ("base.3", "500", "")),
+        ({"mask": "sliding:4"}, ("mask", "…", "causal")),
+        ({"axis": "symlog"}, ("axis", "symlog", "linear")),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -425,13 +776,13 @@ def test_a_length_beyond_the_cap_is_not_allocated(value):
 
 def test_the_last_of_a_repeated_setting_counts():
     page = opened(SHORT | {"gamma": ["nan", "0.5"]})
-    assert control(page, "gamma").value == 0.5
+    assert sent(page)["encodings"][1]["parameters"]["gamma"] == 0.5
 
 
 def test_a_notice_leaves_when_something_is_changed():
     page = opened(SHORT | {"gamma": "nan", "what": "1"})
     assert len(page.warning) == 2
-    page = again(control(page, "stage").set_value("weights"))
+    page = release(page, stage="weights")
     assert not page.warning
     assert address(page) == SHORT | {"stage": "weights"}
 
@@ -445,6 +796,43 @@ def test_files_are_offered_for_both_figures():
     assert labels == ["PNG", "SVG", "PDF", "CSV"] * 2
     for button in page.get("download_button"):
         assert button.proto.help
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_files_are_of_what_is_shown(language, monkeypatch):
+    """The figures on paper and their tables follow every control, the axis too."""
+    offered = []
+    show = downloads.show
+
+    def spy(description, table, text):
+        offered.append((plain(description), table()))
+        show(description, table, text)
+
+    monkeypatch.setattr(downloads, "show", spy)
+    page = opened(SHORT | {"lang": language})
+    moves = {"gamma": 0.5, "stage": "masked", "start": 3, "axis": "log"}
+    asked = SHORT | {"gamma": "0.5", "stage": "masked", "start": "3", "axis": "log"}
+    release(page, **moves)
+    for parameters, figures in ((SHORT, offered[:2]), (asked, offered[2:])):
+        state, _ = from_address(parameters)
+        experiment, text = state.experiment, texts(language)
+        result, table = run(experiment), curves(experiment)
+        logarithmic = state.axis == "log"
+        descriptions = (
+            score_maps(result, text),
+            decay_curves(table, experiment, text, logarithmic=logarithmic),
+        )
+        for figure, description, rows in zip(
+            figures, descriptions, (result.table(), table), strict=True
+        ):
+            assert figure[0] == plain(description)
+            assert figure[1].equals(rows)
+        assert (figures[0][1]["query"] >= figures[0][1]["key"]).all()  # no masked cell
+
+
+def plain(description):
+    """A description as text, arrays by their numbers."""
+    return json.dumps(asdict(description), default=list)
 
 
 # Set-up
@@ -479,16 +867,12 @@ def test_torch_is_imported_with_one_thread_a_session(chosen, threads):
     assert done.stdout.split() == [threads]
 
 
-def test_cells_that_are_masked_stay_empty_on_the_page():
-    maps, _ = figures(opened(SHORT))
-    for trace in maps["data"]:
-        assert np.array_equal(np.isnan(drawn.array(trace["z"])), ~np.tri(28, dtype=bool))
+# Two at once
 
 
 @pytest.mark.parametrize(
     ("before", "one", "other", "after"),
     [
-        ({}, ("name", "pronoun"), ("window", (0, 800)), {"name": "pronoun"}),
         ({}, ("name", "pronoun"), ("layer", 3), {"name": "pronoun"}),
         (MADE, ("source", "sample"), ("length", 64), {}),
         ({}, ("source", "random"), ("head", 5), {"source": "random"}),
@@ -502,3 +886,29 @@ def test_two_quick_moves_in_one_run_do_no_harm(before, one, other, after):
     page = again(control(page, other[0]).set_value(other[1]))
     kept = {key: value for key, value in address(page).items() if key in ("source", "name")}
     assert kept == after
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize(
+    ("before", "one", "moves", "after"),
+    [
+        ({}, ("name", "pronoun"), {"start": 0, "stop": 800}, {"name": "pronoun"}),
+        ({}, ("name", "pronoun"), {"start": 700}, {"name": "pronoun"}),
+        ({}, ("source", "random"), {"gamma": 0.5, "stop": 1000}, {"source": "random"}),
+        ({"apart": "yes"}, ("apart", False), {"xpos_base": 50.0}, {}),
+    ],
+    ids=str,
+)
+def test_a_move_in_the_picture_and_one_beside_it_do_no_harm(before, one, moves, after, last):
+    """Either may be the first to be heard."""
+    page = opened(before)
+    control(page, one[0]).set_value(one[1])
+    states = page._tree.get_widget_states()
+    moved = {key: [value, 1] for key, value in moves.items()}
+    said = spoken(page, {"moved": moved, "number": 1, "holds": None})
+    states.widgets.insert(len(states.widgets) if last else 0, said)
+    page._run(states)
+    assert not page.exception
+    kept = {key: value for key, value in address(page).items() if key in ("source", "name")}
+    assert kept == after
+    check(sent(page), address(page))

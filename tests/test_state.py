@@ -28,12 +28,17 @@ from xpos_viz.ui.state import (
     opening,
     source_of,
     to_address,
+    with_apart,
+    with_axis,
+    with_base,
     with_encoding,
     with_head_dim,
     with_inputs,
+    with_moves,
     with_source,
     with_view,
     with_window,
+    within_caps,
 )
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
@@ -231,6 +236,7 @@ def refused_of(address):
         ("stage", "softmax", "scores"),
         ("stage", "Scores", "scores"),
         ("mask", "True", "causal"),
+        ("mask", "sliding", "causal"),
         ("source", "net", "sample"),
         ("name", "moby", "tidebook"),
         ("axis", "ln", "linear"),
@@ -328,6 +334,26 @@ def test_lengths_and_widths_have_caps(source, key, value):
     assert state == State(opening(source))
     assert [refusal.key for refusal in refused] == [key]
     assert refused[0].used == {"length": "512", "head_dim": "64"}[key]
+
+
+@pytest.mark.parametrize("mask", ["sliding:4", "sliding:256", "blockwise:512"])
+@pytest.mark.parametrize(("source", "name"), OPENINGS)
+def test_a_mask_that_the_picture_does_not_draw_is_refused(source, name, mask):
+    """It is legal in an experiment; the rest of the address is taken."""
+    start = opening(source, name or "tidebook")
+    state, refused = from_address(to_address(State(start)) | {"mask": mask, "stage": "weights"})
+    assert refused == [Refusal("mask", "…", "causal")]
+    assert state == with_view(State(start), stage="weights")
+    with pytest.raises(ValueError) as caught:
+        within_caps(replace(start, view=View(mask=mask)))
+    assert str(caught.value) == (
+        f"mask must be one of causal, none here, got {mask!r}; use causal."
+    )
+
+
+@pytest.mark.parametrize("mask", ["causal", "none"])
+def test_masks_that_the_picture_draws_are_taken(mask):
+    assert from_address({"mask": mask}) == (with_view(START, mask=mask), [])
 
 
 def test_at_the_caps_everything_is_taken():
@@ -494,13 +520,196 @@ def test_any_window_of_a_slider_is_legal(state, one, other):
     assert from_address(to_address(changed)) == (changed, [])
 
 
-def test_the_numbers_of_the_sliders():
+@pytest.mark.parametrize("name", ["start", "stop"])
+@pytest.mark.parametrize("end", ["5", None, 5.0, -1, True, []])
+def test_a_window_has_whole_ends(name, end):
+    with pytest.raises(ValueError) as caught:
+        with_window(START, **({"start": 5, "stop": 50} | {name: end}))
+    assert str(caught.value) == f"{name} must be an integer ≥ 0, got {end!r}; use 0 or more."
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_another_axis(axis):
+    assert with_axis(replace(START, axis="log"), axis) == replace(START, axis=axis)
+
+
+@pytest.mark.parametrize("axis", ["", "Log", "symlog", None, 1, []])
+def test_an_unknown_axis(axis):
+    with pytest.raises(ValueError) as caught:
+        with_axis(START, axis)
+    assert str(caught.value) == f"unknown axis {axis!r}; use one of: linear, log."
+
+
+def test_the_numbers_of_the_sliders_beside_the_picture():
     state, _ = from_address({"source": "random", "base.2": "700", "length": "33"})
-    assert numbers(state.experiment) == {
-        "base": [10_000],
-        "xpos_base": [700],
-        "gamma": [0.4],
-        "scale_base": [512],
-        "head_dim": [64],
-        "length": [33],
-    }
+    assert numbers(state.experiment) == {"head_dim": [64], "length": [33]}
+
+
+# What the picture's own controls are moved to
+
+APARTED = with_apart(START, "yes")
+MOVES = [
+    ("base", 500.0, {"base": "500"}),
+    ("gamma", 0.5, {"gamma": "0.5"}),
+    ("scale_base", 64.0, {"scale_base": "64"}),
+    ("stage", "weights", {"stage": "weights"}),
+    ("mask", "none", {"mask": "none"}),
+    ("axis", "log", {"axis": "log"}),
+    ("start", 7, {"start": "7"}),
+    ("stop", 800, {"stop": "800"}),
+    ("stop", 1002, {}),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "address"), MOVES)
+def test_every_move_changes_its_setting_alone(key, value, address):
+    moved = with_moves(START, {key: value})
+    assert to_address(moved) == address
+    assert from_address(address) == (moved, [])
+    assert with_moves(moved, {key: value}) == moved
+
+
+def test_moves_in_one_go_are_those_one_by_one():
+    whole = {key: value for key, value, _ in MOVES if value != 1002}
+    one_by_one = START
+    for key, value in whole.items():
+        one_by_one = with_moves(one_by_one, {key: value})
+    assert with_moves(START, whole) == one_by_one
+    assert with_moves(START, dict(reversed(whole.items()))) == one_by_one
+    expected = {key: part for _, value, address in MOVES for key, part in address.items()}
+    assert to_address(one_by_one) == expected
+
+
+def test_a_shared_base_is_that_of_both():
+    changed = with_moves(START, {"base": 500})
+    assert changed == with_base(START, 500)
+    assert changed.experiment.encodings == (rope(64, base=500), xpos(64, base=500))
+
+
+def test_bases_apart_are_moved_each_on_its_own():
+    first = with_moves(APARTED, {"base": 500})
+    assert first.experiment.encodings == (rope(64, base=500), xpos(64, base=100_000))
+    second = with_moves(first, {"xpos_base": 50})
+    assert second.experiment.encodings == (rope(64, base=500), xpos(64, base=50))
+    assert with_moves(APARTED, {"xpos_base": 50, "base": 500}) == second
+    assert to_address(second) == {"base.1": "500", "base.2": "50"}
+    again = with_moves(second, {"xpos_base": 500})
+    assert to_address(again) == {"base": "500", "apart": "yes"}
+    assert from_address(to_address(again)) == (again, [])
+
+
+def test_a_base_that_xpos_does_not_have_is_not_moved():
+    """Its slider may be let go while the bases are being joined."""
+    with pytest.raises(ValueError) as caught:
+        with_moves(START, {"xpos_base": 50.0})
+    assert str(caught.value) == ("the bases move together here, got 50.0 for XPos; use apart=yes.")
+
+
+@pytest.mark.parametrize(
+    ("moves", "shown"),
+    [
+        ({"start": 5, "stop": 50}, (5, 50)),
+        ({"stop": 50, "start": 5}, (5, 50)),
+        ({"start": 30}, (30, 40)),
+        ({"stop": 30}, (20, 30)),
+        ({"start": 60, "stop": 80}, (60, 80)),
+        ({"start": 1, "stop": 10}, (1, 10)),
+        ({"start": 39}, (39, 41)),
+        ({"start": 60}, (60, 62)),
+        ({"stop": 10}, (20, 22)),
+        ({"stop": 1002}, (20, None)),
+        ({"stop": 5000}, (20, None)),
+        ({"start": 5000}, (1001, None)),
+        ({"start": 0, "stop": 1002}, (0, None)),
+    ],
+    ids=str,
+)
+def test_the_ends_of_the_window_move_together(moves, shown):
+    """Where both are moved, none is held against the old other; the last token is None."""
+    view = with_moves(with_window(START, 20, 40), moves).experiment.view
+    assert (view.start, view.stop) == shown
+
+
+@pytest.mark.parametrize("stop", [None, 6, 1002])
+def test_a_window_that_is_not_moved_is_left_as_it_is(stop):
+    """Even one of a single token, which only an address can ask for."""
+    before = with_view(START, start=5, stop=stop)
+    assert with_moves(before, {"gamma": 0.5}) == with_encoding(before, None, "gamma", 0.5)
+    assert with_moves(before, {}) == before
+
+
+@pytest.mark.parametrize(
+    "key", ["difference", "colours", "cells", "head_dim", "source", "rope_base", "", "__class__"]
+)
+def test_a_move_of_something_else_is_left_out(key):
+    assert with_moves(START, {key: "x"}) == START
+    assert with_moves(START, {key: "x", "gamma": 0.5}) == with_moves(START, {"gamma": 0.5})
+
+
+IMPOSSIBLE = [
+    *(("base", value) for value in (0.5, -1, float("nan"), float("inf"), "500", None, [500.0])),
+    *(("gamma", value) for value in (0, -0.4, float("nan"), 1e400, "0.5", True, [[1.0]])),
+    *(("scale_base", value) for value in (0, -8, float("nan"), float("inf"), "8", None, {})),
+    *(("stage", value) for value in ("softmax", "", None, 3, [])),
+    *(("mask", value) for value in ("sliding:4", "blockwise:8", "", None, 3, True)),
+    *(("axis", value) for value in ("ln", "", None, 0, [])),
+    *(("start", value) for value in (-1, 0.5, "3", None, True, float("nan"), [])),
+    *(("stop", value) for value in (-1, 50.0, "50", None, float("inf"))),
+    ("xpos_base", 0.5),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), IMPOSSIBLE, ids=str)
+def test_an_impossible_move_is_refused_with_all_others(key, value):
+    others = {"gamma": 0.5, "stage": "weights", "stop": 50}
+    for moves in ({key: value}, others | {key: value}, {key: value} | others | {key: value}):
+        with pytest.raises(ValueError, match=r"; (use|the usual) "):
+            with_moves(APARTED, moves)
+
+
+moves = st.fixed_dictionaries(
+    {},
+    optional={
+        "base": cases.positive(1.0, 1e8),
+        "gamma": cases.positive(1e-6, 1e3),
+        "scale_base": cases.positive(1e-3, 1e9),
+        "stage": st.sampled_from(STAGES),
+        "mask": st.sampled_from(["causal", "none"]),
+        "axis": st.sampled_from(AXES),
+        "start": st.integers(0, MAX_LENGTH),
+        "stop": st.integers(0, MAX_LENGTH),
+        "difference": st.just("ratio"),
+    },
+)
+
+
+@given(states(), moves)
+def test_any_move_of_any_state_has_an_address(state, moves):
+    changed = with_moves(state, moves)
+    assert from_address(to_address(changed)) == (changed, [])
+    assert with_moves(changed, moves) == changed
+    assert changed.experiment.inputs == state.experiment.inputs
+    assert (changed.language, changed.apart) == (state.language, state.apart)
+
+
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.lists(st.floats(), max_size=2),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=1),
+)
+names = ("base", "xpos_base", "gamma", "scale_base", "stage", "mask", "axis", "start", "stop")
+
+
+@given(states(), st.dictionaries(st.sampled_from(names), junk, max_size=4))
+def test_no_move_does_harm(state, moves):
+    """Whatever a browser says, the state is legal or kept, and nothing else is raised."""
+    try:
+        changed = with_moves(state, moves)
+    except ValueError:
+        return
+    within_caps(changed.experiment)
+    assert from_address(to_address(changed)) == (changed, [])

@@ -43,6 +43,7 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
         panels.append(Panel((name, settings(last, text), state), result.difference, 1))
         difference = text("figure.difference", value=unit)
         bars.append(Bar(difference, result.difference_limit, "diverging"))
+    about = tuple(_about(result, text))
     return Heatmaps(
         name="scores",
         alt=_alt(result, text),
@@ -58,7 +59,8 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
         ),
         panels=tuple(panels),
         bars=tuple(bars),
-        notes=tuple(_notes(result, text)),
+        notes=(*about, *_notes(result, text)),
+        about=about,
     )
 
 
@@ -106,19 +108,23 @@ def decay_curves(
 
 
 def _notes(result: Result, text: Text) -> list[str]:
-    """The lines under the maps: the data, and how cells, colours and the mask are to be read."""
+    """The lines that say how cells, colours and the mask are to be read."""
     view = result.experiment.view
-    notes = [_data(result.experiment, text)]
-    if result.block > 1:
-        notes.append(text("figure.block", block=result.block))
-    if any("½" in label or "⅓" in label for label in result.labels):
-        notes.append(text("figure.pieces"))
+    notes = [text("figure.block", block=result.block)] if result.block > 1 else []
     limit, difference = rounded(result.limit), rounded(result.difference_limit)
     notes.append(text("figure.limits", limit=limit, difference=difference))
     if view.mask == "none":
         notes.append(text("figure.growing"))
     elif view.stage == "masked":
         notes.append(text("figure.masked"))
+    return notes
+
+
+def _about(result: Result, text: Text) -> list[str]:
+    """The lines that say what the data are, and what in them cannot be shown as it is."""
+    notes = [_data(result.experiment, text)]
+    if any("½" in label or "⅓" in label for label in result.labels):
+        notes.append(text("figure.pieces"))
     values = np.stack([measurement.values for measurement in result.measurements])
     if np.isinf(values).any():
         notes.append(text("figure.infinite"))

@@ -82,6 +82,8 @@ class Heatmaps:
         What the picture shows, in words and numbers.
     notes
         Lines under the picture: block size, clipping rule, mask.
+    about
+        Those of them that say what the data are.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Heatmaps:
     panels: tuple[Panel, ...]
     bars: tuple[Bar, ...]
     notes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ def source() -> str:
     """Return all modules as one ES module that imports nothing and exports `mount`.
 
     Each module becomes a function of its own, so that none sees another's private names;
-    comments on lines of their own are left out.
+    comments on lines of their own are left out. Every process returns the same text, so a page
+    that outlives its server keeps its module.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def source() -> str:
     'export const { mount } = $index;'
     """
     scripts = modules()
-    needs = {name: {match[2] for match in _IMPORT.finditer(text)} for name, text in scripts.items()}
+    needs = {name: [match[2] for match in _IMPORT.finditer(text)] for name, text in scripts.items()}
     parts = [_joined(name, scripts[name]) for name in TopologicalSorter(needs).static_order()]
     return "\n".join([*parts, f"export const {{ mount }} = ${ENTRY};"])
 

@@ -27,12 +27,16 @@ MASKED: tuple[str, ...] = ("causal", "none")
 DIFFERENCES: tuple[str, ...] = ("plain", "ratio", "weights")
 """How the last panel compares: last − first; |last| / |first|; last − first weights."""
 
+AXES: tuple[str, ...] = ("linear", "log")
+"""How the distance axis of the curves is divided."""
+
 _BYTES = "$bytes"
 _SENTENCES = (
     *("alt", "hint", "cell", "token", "lag", "masked", "waiting", "play", "stop", "first", "last"),
     *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis", "ratio_note"),
 )
-_CHOICES = ("mask", "difference", "colours")
+_HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
+_CHOICES = ("mask", "difference", "axis", "colours")
 _FIGURE_SENTENCES = (
     *("queries", "keys", "state", "limits", "block", "growing", "masked"),
     *("lag_axis", "g_axis", "decay_title", "assumption"),
@@ -49,6 +53,10 @@ class Look:
         One of :data:`DIFFERENCES`.
     colours
         A key of :data:`xpos_viz.theme.PALETTES`.
+    axis
+        One of :data:`AXES`.
+    own
+        Parameters for which each encoding has a slider of its own.
 
     Raises
     ------
@@ -58,9 +66,15 @@ class Look:
 
     difference: str = "plain"
     colours: str = "blue_red"
+    axis: str = "linear"
+    own: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        legal: dict[str, Iterable[str]] = {"difference": DIFFERENCES, "colours": PALETTES}
+        legal: dict[str, Iterable[str]] = {
+            "difference": DIFFERENCES,
+            "colours": PALETTES,
+            "axis": AXES,
+        }
         for name, options in legal.items():
             value = getattr(self, name)
             if value not in options:
@@ -118,7 +132,7 @@ def payload(
         "labels": list(vectors.labels),
         "encodings": [_encoding(encoding) for encoding in encodings],
         "view": _view(experiment) | asdict(look),
-        "sliders": _sliders(encodings, text),
+        "sliders": _sliders(encodings, look.own, text),
         "choices": _choices(text),
         "stages": {
             stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
@@ -196,14 +210,17 @@ def _view(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _sliders(encodings: tuple[Encoding, ...], text: Text) -> list[dict[str, Any]]:
+def _sliders(
+    encodings: tuple[Encoding, ...], own_names: tuple[str, ...], text: Text
+) -> list[dict[str, Any]]:
     """A slider for each parameter; one for each encoding where they differ."""
     names = dict.fromkeys(name for e in encodings for name, _ in e.parameters[1:])
     sliders: list[dict[str, Any]] = []
     for name in names:
         places = [place for place, e in enumerate(encodings) if name in dict(e.parameters)]
         values = {encodings[place][name] for place in places}
-        groups = [places] if len(values) == 1 else [[place] for place in places]
+        shared = len(values) == 1 and name not in own_names
+        groups = [places] if shared else [[place] for place in places]
         for group in groups:
             first, own = group[0] == places[0], encodings[group[0]]
             label = text(f"ui.{name}")
@@ -212,6 +229,7 @@ def _sliders(encodings: tuple[Encoding, ...], text: Text) -> list[dict[str, Any]
                 {
                     "key": name if first else f"{own.name}_{name}",
                     "label": label if first else owned,
+                    "help": text(f"ui.{name}_help"),
                     "parameter": name,
                     "places": group,
                     "steps": list(STEPS[name]),
@@ -226,6 +244,7 @@ def _choices(text: Text) -> dict[str, list[dict[str, str]]]:
         "stage": {stage: text(f"ui.stages.{stage}") for stage in STAGES},
         "mask": {word: text(f"figure.mask.{word}") for word in MASKED},
         "difference": {name: text(f"livemap.differences.{name}") for name in DIFFERENCES},
+        "axis": {name: text(f"livemap.axes.{name}") for name in AXES},
         "colours": {name: text(f"livemap.palettes.{name}") for name in PALETTES},
     }
     return {
@@ -252,6 +271,7 @@ def _text(text: Text) -> dict[str, Any]:
         "figure": {name: text(f"figure.{name}") for name in _FIGURE_SENTENCES},
         "controls": {"stage": text("ui.stage"), "window": text("ui.window")},
         "choices": {name: text(f"livemap.choices.{name}") for name in _CHOICES},
+        "help": {name: text(f"livemap.help.{name}") for name in _HELPED},
         "comparison": {name: text(f"livemap.comparison.{name}") for name in DIFFERENCES},
         "comparison_value": {
             name: text(f"livemap.comparison_value.{name}") for name in DIFFERENCES

@@ -2,26 +2,21 @@
 
 import streamlit as st
 
-from xpos_viz.figures.compare import decay_curves, score_maps
-from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
 from xpos_viz.ui import compare
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
-from xpos_viz.ui.viewport import USUAL_WIDTH
 
 
 def prepare() -> None:
-    """Compute and draw the opening page once, so that nobody waits for what is slow at first."""
+    """Compute the opening page once, so that nobody waits for what is slow at first."""
     experiment = opening()
+    run(experiment)
+    curves(experiment)
     self_check(experiment)
-    text = texts("en")
-    for description in (
-        score_maps(run(experiment), text),
-        decay_curves(curves(experiment), experiment, text),
-    ):
-        draw(description, width=USUAL_WIDTH).to_json()
+    packed(payload(experiment, texts("en"), "light"))
 
 
 def main() -> None:

@@ -7,19 +7,17 @@ import streamlit as st
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.compare import decay_curves, score_maps
-from xpos_viz.figures.description import Description
-from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.figures.words import percent, rounded, tiny
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
+from xpos_viz.livemap import Look
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads
-from xpos_viz.ui.session import language, refusals, state
-from xpos_viz.ui.viewport import NARROW, picture_width
+from xpos_viz.ui import controls, downloads, livemap
+from xpos_viz.ui.session import commit, language, refusals, state
+from xpos_viz.ui.state import Refusal, with_moves
 
-_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
 _NOTICES = 4  # most refused settings that are named
 _STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
 
@@ -29,21 +27,23 @@ def show() -> None:
     text = texts(language())
     _head(text)
     experiment = state().experiment
-    result = run(experiment)
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
-        width = picture_width()
-        maps = score_maps(result, text)
-        _figure(maps, width)
-        st.caption("  \n".join(maps.notes))
-        downloads.show(maps, result.table, text)
+        mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+        own = ("base",) if state().apart == "yes" else ()
+        livemap.show(experiment, text, mode, Look(axis=state().axis, own=own), _take)
+        _figures(experiment, text)
         _text(experiment, text)
-        _notice(result, text)
+        _notice(run(experiment), text)
         _checks(experiment, text)
     with beside:
         controls.show(text)
-    _curves(experiment, width, text)
     _formula(text)
+
+
+def _take(moves: livemap.Moves) -> None:
+    """Set what the picture's own controls were moved to."""
+    commit(lambda old: with_moves(old, moves), "livemap")
 
 
 def _head(text: Text) -> None:
@@ -58,8 +58,19 @@ def _head(text: Text) -> None:
 
 
 def _refusals(text: Text) -> None:
-    """What the address asked for and did not get, a few of them one by one."""
-    refused = refusals()
+    """What the address asked for and did not get, a few of them one by one.
+
+    They have a place of their own, so that the picture stays mounted when they go.
+    """
+    refused, place = refusals(), st.empty()
+    if not refused:
+        return
+    with place.container():
+        _warnings(refused, text)
+
+
+def _warnings(refused: list[Refusal], text: Text) -> None:
+    """A few refused settings one by one, and how many more there are."""
     for refusal in refused[:_NOTICES]:
         if refusal.used:
             st.warning(text("ui.refused", key=refusal.key, value=refusal.value, used=refusal.used))
@@ -69,21 +80,14 @@ def _refusals(text: Text) -> None:
         st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
 
 
-def _figure(description: Description, width: int) -> None:
-    """Draw a description in the session's theme, with its words for a screen reader."""
-    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    figure = draw(description, mode=mode, width=width, stacked=width < NARROW)
-    st.plotly_chart(figure, key=description.name, theme=None, config=_CONFIG, alt=description.alt)
-
-
-def _curves(experiment: Experiment, width: int, text: Text) -> None:
-    """The expectation curves with their axis switch and downloads."""
-    st.header(text("ui.curves"), anchor=False)
-    logarithmic = controls.axis_switch(text)
-    table = curves(experiment)
-    description = decay_curves(table, experiment, text, logarithmic=logarithmic)
-    _figure(description, width)
-    downloads.show(description, lambda: table, text)
+def _figures(experiment: Experiment, text: Text) -> None:
+    """What the picture is of, and its figures to take along."""
+    result, table = run(experiment), curves(experiment)
+    maps = score_maps(result, text)
+    decay = decay_curves(table, experiment, text, logarithmic=state().axis == "log")
+    st.caption("  \n".join(maps.about))
+    downloads.show(maps, result.table, text)
+    downloads.show(decay, lambda: table, text)
 
 
 def _text(experiment: Experiment, text: Text) -> None:

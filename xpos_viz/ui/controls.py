@@ -1,4 +1,4 @@
-"""The controls beside the picture; each shows the state and commits what it is moved to."""
+"""The controls beside the picture: what is shown in it; each commits what it is moved to."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -6,12 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from xpos_viz.experiment import STAGES, Experiment
+from xpos_viz.experiment import Experiment
 from xpos_viz.figures.words import number
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
-from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.texts import LANGUAGES, Text
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.state import (
@@ -22,13 +21,9 @@ from xpos_viz.ui.state import (
     opening,
     source_of,
     with_apart,
-    with_base,
-    with_encoding,
     with_head_dim,
     with_inputs,
     with_source,
-    with_view,
-    with_window,
 )
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -42,7 +37,6 @@ def show(text: Text) -> None:
     experiment = state().experiment
     _source(text, experiment)
     _encodings(text, experiment)
-    _view(text, experiment)
     st.button(
         text("ui.reset"),
         key="reset",
@@ -66,19 +60,6 @@ def language_switch(text: Text) -> None:
         format_func=lambda code: LANGUAGES[code],
         label_visibility="collapsed",
     )
-
-
-def axis_switch(text: Text) -> bool:
-    """Draw the choice of the distance axis, and return whether it is logarithmic."""
-    _control(
-        st.toggle,
-        "axis",
-        text("ui.log_axis"),
-        state().axis == "log",
-        lambda old, new: replace(old, axis="log" if new else "linear"),
-        help=text("ui.log_axis_help"),
-    )
-    return state().axis == "log"
 
 
 def _source(text: Text, experiment: Experiment) -> None:
@@ -134,77 +115,18 @@ def _sample(text: Text, inputs: Sample) -> None:
 
 
 def _encodings(text: Text, experiment: Experiment) -> None:
-    """The base, shared or not, γ and the scale base."""
-    rope, xpos = experiment.encodings
-    apart = state().apart == "yes"
-    _series(
-        text,
-        "base",
-        BASES,
-        rope["base"],
-        None,
-        with_base,
-    )
-    if apart:
-        _series(
-            text,
-            "xpos_base",
-            BASES,
-            xpos["base"],
-            None,
-            lambda old, new: with_encoding(old, 1, "base", new),
-        )
+    """Whether the encodings have bases of their own, and when B is long for the text."""
     _control(
         st.toggle,
         "apart",
         text("ui.apart"),
-        apart,
+        state().apart == "yes",
         lambda old, new: with_apart(old, APART[new]),
         help=text("ui.apart_help"),
     )
-    for name, steps in (("gamma", GAMMAS), ("scale_base", SCALE_BASES)):
-        _series(text, name, steps, xpos[name], None, with_parameter(name))
-    if experiment.inputs.tokens < xpos["scale_base"] / 2:
-        st.caption(
-            text("ui.long_scale", scale=number(xpos["scale_base"]), tokens=experiment.inputs.tokens)
-        )
-
-
-def _view(text: Text, experiment: Experiment) -> None:
-    """Stage, mask and window."""
-    view, tokens = experiment.view, experiment.inputs.tokens
-    _control(
-        st.segmented_control,
-        "stage",
-        text("ui.stage"),
-        view.stage,
-        lambda old, new: with_view(old, stage=new),
-        options=STAGES,
-        required=True,
-        format_func=lambda stage: text(f"ui.stages.{stage}"),
-        wrap=True,
-        help=text("ui.stage_help"),
-    )
-    _control(
-        st.toggle,
-        "mask",
-        text("ui.mask"),
-        view.mask == "causal",
-        lambda old, new: with_view(old, mask="causal" if new else "none"),
-        help=text("ui.mask_help"),
-    )
-    if tokens > 2:
-        window = experiment.window
-        _control(
-            st.slider,
-            "window",
-            text("ui.window"),
-            (window.start, window.stop),
-            lambda old, new: with_window(old, *new),
-            min_value=0,
-            max_value=tokens,
-            help=text("ui.window_help"),
-        )
+    scale_base, tokens = experiment.encodings[1]["scale_base"], experiment.inputs.tokens
+    if tokens < scale_base / 2:
+        st.caption(text("ui.long_scale", scale=number(scale_base), tokens=tokens))
 
 
 def _choice(
@@ -273,11 +195,6 @@ def _control(
 def with_inputs_named(name: str) -> Change:
     """Return the change of one setting of the inputs."""
     return lambda old, new: with_inputs(old, **{name: new})
-
-
-def with_parameter(name: str) -> Change:
-    """Return the change of one parameter of every encoding that has it."""
-    return lambda old, new: with_encoding(old, None, name, new)
 
 
 def _reset(old: State) -> State:

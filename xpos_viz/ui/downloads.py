@@ -15,7 +15,7 @@ def show(description: Description, table: Callable[[], pd.DataFrame], text: Text
     """Draw the buttons; a file is made when it is asked for."""
     name = f"xpos_viz-{description.name}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(text("ui.download"), width="content")
+        st.caption(text(f"ui.downloads.{description.name}"), width="content")
         for kind, mime in KINDS.items():
             st.download_button(
                 kind.upper(),

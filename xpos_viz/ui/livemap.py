@@ -17,9 +17,10 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.livemap import Look
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
+from xpos_viz.ui.session import heard
 
-Changes = dict[str, Any]
-"""New values by key: base, gamma, scale_base, stage, mask, start and stop."""
+Moves = dict[str, Any]
+"""New values by key: base, xpos_base, gamma, scale_base, stage, mask, axis, start and stop."""
 
 _HOST = """
 const mounted = new WeakMap();
@@ -47,12 +48,16 @@ function start(data, parentElement, setStateValue) {
   return handle;
 }
 """
-_KEY, _SAID, _TAKEN, _LOOK = "livemap", "said", "livemap_taken", "livemap_look"
+_KEY, _SAID, _TAKEN, _CHOSEN = "livemap", "said", "livemap_taken", "livemap_chosen"
 _component = component("xpos_viz_livemap", js=f"{livemap.source()}\n{_HOST}")
 
 
 def show(
-    experiment: Experiment, text: Text, mode: Mode, on_commit: Callable[[Changes], None]
+    experiment: Experiment,
+    text: Text,
+    mode: Mode,
+    look: Look,
+    on_commit: Callable[[Moves], None],
 ) -> None:
     """Draw the live map of an experiment.
 
@@ -64,10 +69,12 @@ def show(
         Sentences of one language.
     mode
         "light" or "dark".
+    look
+        How it is looked at; its difference and colours are those of the session.
     on_commit
         Called with what was changed when a control is let go, before the run that follows.
     """
-    described = livemap.payload(experiment, text, mode, _look())
+    described = livemap.payload(experiment, text, mode, replace(look, **_chosen()))
     described["echo"] = st.session_state.get(_TAKEN, 0)
     if _said().get("holds") == described["data"]:
         described = livemap.without_data(described)
@@ -77,16 +84,19 @@ def show(
         default={_SAID: None},
         on_said_change=lambda: _take(on_commit),
     )
+    # what was said before this session began is in its address
+    st.session_state.setdefault(_TAKEN, _said().get("number", 0))
 
 
-def _take(on_commit: Callable[[Changes], None]) -> None:
+def _take(on_commit: Callable[[Moves], None]) -> None:
     """Pass on what was moved since the last time, once; the look is kept here."""
+    heard(_KEY)
     said, taken = _said(), st.session_state.get(_TAKEN, 0)
     news = {key: value for key, (value, at) in said.get("moved", {}).items() if at > taken}
     st.session_state[_TAKEN] = max(taken, said.get("number", 0))
-    look = {key: news.pop(key) for key in ("difference", "colours") if key in news}
-    if look:
-        st.session_state[_LOOK] = replace(_look(), **look)
+    st.session_state[_CHOSEN] = _chosen() | {
+        key: news.pop(key) for key in ("difference", "colours") if key in news
+    }
     if news:
         on_commit(news)
 
@@ -96,6 +106,6 @@ def _said() -> dict[str, Any]:
     return (st.session_state.get(_KEY) or {}).get(_SAID) or {}
 
 
-def _look() -> Look:
+def _chosen() -> dict[str, Any]:
     """How the picture is looked at in this session."""
-    return st.session_state.get(_LOOK, Look())
+    return st.session_state.get(_CHOSEN, {})

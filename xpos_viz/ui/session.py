@@ -57,13 +57,18 @@ def moved() -> str | None:
     return st.session_state[_MOVED]
 
 
+def heard(key: str | None) -> None:
+    """Note the control that starts a run: what the browser sends as its address may be older."""
+    st.session_state[_CALLED] = key
+
+
 def commit(change: Callable[[State], State], key: str | None = None) -> None:
     """Change the state, by the control `key`, and write it to the address in one step."""
-    st.session_state[_CALLED] = key
+    heard(key)
     try:
         changed = change(state())
     except ValueError:  # two quick moves in one run, and the first took the second's ground away
-        st.session_state[_CALLED] = None
+        heard(None)
         return
     if changed == state():
         return

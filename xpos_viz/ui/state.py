@@ -6,17 +6,17 @@ short; what in it cannot be used is left out with a notice and never reaches a c
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from xpos_viz.encoding import rope, xpos
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
+from xpos_viz.inputs.vectors import check_whole
+from xpos_viz.livemap.message import AXES, MASKED
 from xpos_viz.texts import LANGUAGES
-
-AXES: tuple[str, ...] = ("linear", "log")
-"""How the curves' distance axis may be divided."""
 
 APART: tuple[str, ...] = ("no", "yes")
 """Whether RoPE and XPos have bases of their own."""
@@ -158,6 +158,11 @@ def within_caps(experiment: Experiment) -> Experiment:
     ):
         if value > cap and not isinstance(experiment.inputs, Sample):
             raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
+    if experiment.view.mask not in MASKED:
+        raise ValueError(
+            f"mask must be one of {', '.join(MASKED)} here, got {experiment.view.mask!r}; "
+            f"use {MASKED[0]}."
+        )
     for encoding in experiment.encodings:
         if encoding.heads is not None:
             raise ValueError(f"this page shows one head, got {encoding.heads}; use one number.")
@@ -235,22 +240,67 @@ def with_window(state: State, start: int, stop: int) -> State:
     """Return the state showing tokens start ≤ t < stop; the last token is written as None.
 
     A window that reaches beyond the text ends with it.
+
+    Raises
+    ------
+    ValueError
+        If an end is no integer ≥ 0.
     """
+    check_whole("start", start, 0)
+    check_whole("stop", stop, 0)
     tokens = state.experiment.inputs.tokens
     stop = min(max(stop, start + 2), tokens)
-    start = max(0, min(start, stop - 1))
+    start = min(start, stop - 1)
     return with_view(state, start=start, stop=None if stop == tokens else stop)
+
+
+def with_moves(state: State, moves: Mapping[str, Any]) -> State:
+    """Return the state with what the picture's own controls were moved to, by their names.
+
+    Raises
+    ------
+    ValueError
+        If any of the values is not legal; then none of them is taken.
+    """
+    for name, value in moves.items():
+        if name in _MOVES:
+            state = _MOVES[name](state, value)
+    if not moves.keys().isdisjoint(("start", "stop")):
+        window = state.experiment.window
+        state = with_window(state, moves.get("start", window.start), moves.get("stop", window.stop))
+    within_caps(state.experiment)
+    return state
+
+
+def with_xpos_base(state: State, base: float) -> State:
+    """Return the state with another base of XPos, where it has one of its own."""
+    if state.apart != "yes":
+        raise ValueError(f"the bases move together here, got {base!r} for XPos; use apart=yes.")
+    return with_encoding(state, 1, "base", base)
+
+
+def with_axis(state: State, axis: str) -> State:
+    """Return the state with another distance axis."""
+    if axis not in AXES:
+        raise ValueError(f"unknown axis {axis!r}; use one of: {', '.join(AXES)}.")
+    return replace(state, axis=axis)
+
+
+_MOVES: Mapping[str, Callable[[State, Any], State]] = {
+    "base": with_base,
+    "xpos_base": with_xpos_base,
+    "gamma": lambda state, value: with_encoding(state, None, "gamma", value),
+    "scale_base": lambda state, value: with_encoding(state, None, "scale_base", value),
+    "stage": lambda state, value: with_view(state, stage=value),
+    "mask": lambda state, value: with_view(state, mask=value),
+    "axis": with_axis,
+}
 
 
 def numbers(experiment: Experiment) -> dict[str, list[float]]:
     """Return the numbers that sliders show, by the name of the slider."""
-    first, second = experiment.encodings
     return {
-        "base": [first["base"]],
-        "xpos_base": [second["base"]],
-        "gamma": [second["gamma"]],
-        "scale_base": [second["scale_base"]],
-        "head_dim": [first.head_dim],
+        "head_dim": [experiment.encodings[0].head_dim],
         "length": [experiment.inputs.tokens],
     }
 

@@ -2,7 +2,7 @@
 import { stepsWith } from "./state.js";
 import { fill, number } from "./text.js";
 
-const CHOICES = ["stage", "mask", "difference"];
+const CHOICES = ["stage", "mask", "difference", "axis"];
 let mounts = 0; // radio buttons of one group share a name that no other group has
 
 /**
@@ -45,17 +45,19 @@ export function createControls(document, actions) {
     });
     window.show(payload, values);
     arrange(sliders, [...rows, window.node]);
-    stages.show(payload.text.controls.stage, payload.choices.stage, values.stage);
+    const { text } = payload;
+    stages.show(text.controls.stage, text.help.stage, payload.choices.stage, values.stage);
     const selects = CHOICES.slice(1).map((key) => {
       const part = partFor("choices", key, () => createSelect(make, (value) => choose(key, value)));
-      part.show(payload.text.choices[key], payload.choices[key], values[key]);
+      part.show(text.choices[key], text.help[key], payload.choices[key], values[key]);
       return part.node;
     });
     const colours = partFor("choices", "colours", () =>
       createSelect(make, (value) => choose("colours", value)),
     );
-    colours.show(payload.text.choices.colours, payload.choices.colours, values.colours);
-    menu.show(payload.text, colours.node);
+    const palettes = payload.choices.colours;
+    colours.show(text.choices.colours, text.help.colours, palettes, values.colours);
+    menu.show(text, colours.node);
     arrange(choices, [stages.node, ...selects, menu.node]);
   }
 
@@ -70,14 +72,29 @@ function maker(document) {
   };
 }
 
+/** A mark that tells in one line what a control does. */
+function createHelp(make) {
+  const node = make("span", "help", { textContent: "?", tabIndex: 0 });
+  node.setAttribute("role", "note");
+
+  function show(words) {
+    node.hidden = !words;
+    node.title = words ?? "";
+    node.setAttribute("aria-label", node.title);
+  }
+
+  return { node, show };
+}
+
 /** A slider over steps; between them while it is played. */
 function createSlider(make, key, actions) {
   const [node, name, value] = [make("div", "slider"), make("span", "name"), make("output", "now")];
+  const help = createHelp(make);
   const input = make("input", "range", { type: "range", min: 0 });
   const play = make("button", "play", { type: "button" });
   const label = make("label", "label");
   input.dataset.key = key;
-  label.append(name, value, input);
+  label.append(name, help.node, value, input);
   node.append(label, play);
   const seen = new Set();
   let steps = [];
@@ -96,6 +113,7 @@ function createSlider(make, key, actions) {
     input.setAttribute("aria-valuetext", number(current));
     input.setAttribute("aria-label", slider.label);
     name.textContent = slider.label;
+    help.show(slider.help);
     value.textContent = number(current);
     play.textContent = playing ? "❚❚" : "▶";
     play.setAttribute("aria-label", fill(playing ? text.stop : text.play, { name: slider.label }));
@@ -129,12 +147,13 @@ export function placeBetween(steps, value) {
 /** The tokens that are shown: one track with a thumb at each end. */
 function createWindow(make, actions) {
   const [node, name, value] = [make("div", "slider"), make("span", "name"), make("output", "now")];
+  const help = createHelp(make);
   const ends = ["start", "stop"].map((key) => make("input", `range lm-${key}`, { type: "range" }));
   const [start, stop] = ends;
   const head = make("div", "label");
   const track = make("div", "track");
   track.append(...ends);
-  head.append(name, value, track);
+  head.append(name, help.node, value, track);
   node.append(head);
   ends.forEach((input, place) => {
     input.dataset.key = ["start", "stop"][place];
@@ -159,6 +178,7 @@ function createWindow(make, actions) {
     track.style.setProperty("--from", `${(100 * values.start) / tokens}%`);
     track.style.setProperty("--to", `${(100 * values.stop) / tokens}%`);
     name.textContent = text.controls.window;
+    help.show(text.help.window);
     value.textContent = `${number(values.start)} – ${number(values.stop - 1)}`;
   }
 
@@ -169,6 +189,8 @@ function createWindow(make, actions) {
 function createSegments(make, group, choose) {
   const node = make("fieldset", "segments");
   const legend = make("legend", "name");
+  const [title, help] = [make("span", "name"), createHelp(make)];
+  legend.append(title, help.node);
   const row = make("div", "row");
   node.append(legend, row);
   const inputs = new Map();
@@ -185,8 +207,9 @@ function createSegments(make, group, choose) {
     return inputs.get(value);
   }
 
-  function show(name, options, current) {
-    legend.textContent = name;
+  function show(name, words, options, current) {
+    title.textContent = name;
+    help.show(words);
     for (const { value, label } of options) {
       const { input, words } = entry(value);
       words.textContent = label;
@@ -204,11 +227,15 @@ function createSelect(make, choose) {
     make("span", "name"),
     make("select", "select"),
   ];
-  node.append(name, select);
+  const [head, help] = [make("span", "head"), createHelp(make)];
+  head.append(name, help.node);
+  node.append(head, select);
   select.addEventListener("change", () => choose(select.value));
 
-  function show(label, options, current) {
+  function show(label, words, options, current) {
     name.textContent = label;
+    help.show(words);
+    select.setAttribute("aria-label", label);
     while (select.options.length > options.length) select.remove(options.length);
     options.forEach((option, place) => {
       if (!select.options[place]) select.add(make("option", "option"));

@@ -16,12 +16,12 @@ export function drawCurves(ctx, graph) {
   const last = Math.max(1, lags[lags.length - 1]);
   const room = (high - low) * 0.06;
   const scale = {
-    x: (lag) => box.x + (lag / last) * box.width,
+    x: (lag) => box.x + shareOf(lag, last, graph.axis) * box.width,
     y: (g) => box.y + box.height * (1 - (g - low + room) / (high - low + 2 * room)),
   };
   drawGrid(ctx, graph, scale, [low, high], last);
   curves.forEach((curve) => drawLine(ctx, curve, lags, scale));
-  if (graph.lag !== null && graph.lag >= 0 && graph.lag <= last) drawMark(ctx, graph, scale);
+  if (graph.lag !== null && graph.lag >= lags[0] && graph.lag <= last) drawMark(ctx, graph, scale);
   drawHead(ctx, graph);
   ctx.textAlign = "center";
   ctx.textBaseline = "alphabetic";
@@ -30,7 +30,37 @@ export function drawCurves(ctx, graph) {
   drawSideways(ctx, words.g_axis, 14, box.y + box.height / 2, look, title);
 }
 
-function drawGrid(ctx, { box, look }, scale, [low, high], last) {
+/**
+ * How far along its axis a lag stands, from 0 to 1.
+ * @param {number} lag
+ * @param {number} last
+ * @param {string} axis "linear", or "log" which begins at 1
+ * @returns {number}
+ */
+export function shareOf(lag, last, axis) {
+  return axis === "log" ? Math.log(lag) / Math.log(Math.max(last, 2)) : lag / last;
+}
+
+/**
+ * The whole lag at a share of its axis.
+ * @param {number} share
+ * @param {number} last
+ * @param {string} axis
+ * @returns {number}
+ */
+export function lagOn(share, last, axis) {
+  return Math.round(axis === "log" ? Math.max(last, 2) ** share : last * share);
+}
+
+function lagTicks(last, axis, most) {
+  if (axis !== "log") return roundTicks(0, last, most, 1);
+  const decades = Math.floor(Math.log10(Math.max(last, 2))) + 1;
+  const steps = 3 * decades <= most ? [1, 2, 5] : [1];
+  const ticks = Array.from({ length: decades }, (_, power) => steps.map((m) => m * 10 ** power));
+  return ticks.flat().filter((tick) => tick <= last);
+}
+
+function drawGrid(ctx, { box, look, axis }, scale, [low, high], last) {
   ctx.lineWidth = 1;
   for (const at of roundTicks(low, high, 4)) {
     ctx.strokeStyle = at === 0 ? look.ink.faint : look.ink.grid;
@@ -38,7 +68,7 @@ function drawGrid(ctx, { box, look }, scale, [low, high], last) {
     tickBeside(ctx, box.x, scale.y(at), plain(at), look);
   }
   ctx.strokeStyle = look.ink.faint;
-  for (const at of roundTicks(0, last, Math.min(10, box.width / 60), 1)) {
+  for (const at of lagTicks(last, axis, Math.min(10, box.width / 60))) {
     tickBelow(ctx, scale.x(at), box.y + box.height, plain(at), false, look);
   }
   ctx.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);

@@ -171,8 +171,7 @@ export function mount(element, first) {
   window.addEventListener("resize", resized); // the density of pixels may change alone
   listen(page.maps, explorer.gestures);
   listenToLags(view.sheets.graph.canvas, (x) => {
-    const { start, stop } = store.values;
-    explorer.pointAtLag(x === null || !last ? null : lagAt(x, last.layout, stop - start));
+    explorer.pointAtLag(x === null || !last ? null : lagAt(x, last.layout, store.values));
   });
   numbers.load(store.payload);
   element.append(page.root);

@@ -55,10 +55,10 @@ export function createNumbers() {
   const comparedOf = (slot, how, first, last) =>
     kept(slot, [how, first, last], (old) => compared(how, first, last, old?.values));
 
-  const limitOf = (slot, maps) => kept(slot, maps, () => limit(maps.map(({ values }) => values)));
+  const limitOf = (slot, maps) => kept(slot, maps, () => limit(maps.map(behind)));
 
   function curveOf(slot, encoding, lags) {
-    const asked = JSON.stringify([encoding.name, encoding.parameters, lags.length, lags.at(-1)]);
+    const asked = JSON.stringify([encoding.name, encoding.parameters, lags.length, lags[0], lags.at(-1)]);
     return kept(slot, [headDim, asked], () => curve(ratesOf(encoding), lags));
   }
 
@@ -133,6 +133,16 @@ export function placed(panel) {
   return { values, rows, columns, block, ...edges, panel };
 }
 
+/** The values at lags ≥ 0 of a map of a window: where XPos grows sets no limit. */
+function behind({ values, rows, columns }) {
+  if (rows !== columns || Number.isNaN(values[columns - 1])) return values; // nothing is ahead
+  const kept = new Float32Array((rows * (rows + 1)) / 2);
+  for (let row = 0, at = 0; row < rows; at += ++row) {
+    kept.set(values.subarray(row * columns, row * columns + row + 1), at);
+  }
+  return kept;
+}
+
 /**
  * Compare two maps cell by cell.
  * @param {string} how "plain", "weights": last − first; "ratio": log2(|last| / |first|)
@@ -156,14 +166,16 @@ export function compared(how, first, last, old) {
 
 /**
  * The lags that a curve is drawn at: whole tokens, thinned where there are more than pixels.
- * @param {number} low
- * @param {number} high
+ * @param {number} last
+ * @param {string} axis "linear", or "log" which begins at 1
  * @returns {Float64Array}
  */
-export function lagsBetween(low, high) {
-  const step = Math.max(1, Math.ceil((high - low) / POINTS));
-  const count = Math.floor((high - low) / step) + 1;
-  return Float64Array.from({ length: count }, (_, place) => low + place * step);
+export function lagsUpTo(last, axis) {
+  const log = axis === "log";
+  const count = Math.min(last, POINTS);
+  const at = (place) => (log ? last ** (place / count) : (last * place) / count);
+  const lags = Array.from({ length: count + 1 }, (_, place) => Math.round(at(place)));
+  return Float64Array.from(new Set(count ? lags : [log ? 1 : 0]));
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 const NO_DATA = { q: undefined, k: undefined, labels: [] };
-const VIEW = ["stage", "mask", "start", "stop", "difference", "colours"];
+const VIEW = ["stage", "mask", "start", "stop", "difference", "axis", "colours"];
 
 /**
  * The values of all controls that a payload describes, by key.

@@ -21,8 +21,23 @@ export const STYLE = `
   gap: 4px 24px;
 }
 .lm-slider { display: flex; align-items: flex-end; gap: 8px; min-width: 0; }
-.lm-label { flex: 1; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 8px; }
+.lm-label { flex: 1; display: flex; flex-wrap: wrap; }
 .lm-name { font-size: 13px; }
+.lm-label .lm-now { margin-left: auto; }
+.lm-help {
+  display: inline-block;
+  flex: none;
+  align-self: center;
+  width: 15px;
+  height: 15px;
+  margin-left: 5px;
+  border: 1px solid var(--edge);
+  border-radius: 50%;
+  font-size: 10px;
+  line-height: 13px;
+  text-align: center;
+  cursor: help;
+}
 .lm-now { font-size: 13px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .lm-range {
   -webkit-appearance: none;
@@ -98,7 +113,7 @@ export const STYLE = `
   font-weight: 600;
 }
 .lm-radio:focus-visible + .lm-words { outline: 2px solid var(--accent); outline-offset: -2px; }
-.lm-stacked .lm-choices { display: grid; grid-template-columns: 1fr 1fr auto; gap: 8px 10px; }
+.lm-stacked .lm-choices { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 10px; }
 .lm-stacked .lm-segments { grid-column: 1 / -1; }
 .lm-stacked .lm-segment { flex: 1 1 auto; text-align: center; }
 .lm-stacked .lm-select { width: 100%; padding: 0 4px; }

@@ -1,8 +1,8 @@
 /** All that is drawn: the maps, what lies over them, the curves and the pairs. */
-import { drawCurves } from "./curves.js";
+import { drawCurves, lagOn } from "./curves.js";
 import { arranged } from "./layout.js";
 import { createPainter, drawMaps } from "./maps.js";
-import { lagsBetween } from "./numbers.js";
+import { lagsUpTo } from "./numbers.js";
 import { drawOver } from "./over.js";
 import { drawPairs } from "./pairs.js";
 import { createSheet } from "./sheet.js";
@@ -59,7 +59,8 @@ export function createView(document, numbers) {
   function graphOn(ctx, scene, picture, { lag, marks }, look) {
     const { payload, values, width, left } = scene;
     const { lines, dashes } = payload.theme;
-    const lags = lagsBetween(0, values.stop - values.start - 1);
+    const { axis } = values;
+    const lags = lagsUpTo(values.stop - values.start - 1, axis);
     const curves = picture.encodings.map((encoding, i) => ({
       label: width < 640 ? encoding.label : named(encoding, payload.symbols),
       values: numbers.curveOf(`curve ${i}`, encoding, lags),
@@ -67,7 +68,7 @@ export function createView(document, numbers) {
       dash: dashes[i],
     }));
     const box = boxIn(width, left, GRAPH);
-    drawCurves(ctx, { box, lags, curves, marks, lag, look, words: payload.text.figure });
+    drawCurves(ctx, { box, axis, lags, curves, marks, lag, look, words: payload.text.figure });
   }
 
   function drawPicture(scene, picture, layout, look) {
@@ -129,13 +130,15 @@ export function labelled({ labels }, { panels }) {
  * The lag at a point of the curves, or null.
  * @param {number} x CSS pixels
  * @param {object} layout
- * @param {number} tokens
+ * @param {{start: number, stop: number, axis: string}} values
  * @returns {number|null}
  */
-export function lagAt(x, layout, tokens) {
+export function lagAt(x, layout, { start, stop, axis }) {
   const box = boxIn(layout.width, layout.left, GRAPH);
-  const lag = Math.round(((x - box.x) / box.width) * (tokens - 1));
-  return lag >= 0 && lag < tokens ? lag : null;
+  const last = stop - start - 1;
+  const lag = lagOn((x - box.x) / box.width, last, axis);
+  const first = axis === "log" ? 1 : 0;
+  return lag >= first && lag <= last ? lag : null;
 }
 
 function boxIn(width, left, { top, height }) {
