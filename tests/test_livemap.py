@@ -1,11 +1,15 @@
 """The live map: what the browser is told, and what it does with it in a real Chromium."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from itertools import product
@@ -28,7 +32,8 @@ from xpos_viz.inputs import Expectation, Random, Sample, Vectors
 from xpos_viz.livemap import Look, packed, payload, source, without_data
 from xpos_viz.livemap.bundle import modules
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.livemap.steps import GAMMAS, SCALE_BASES, STEPS
+from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES, STEPS
+from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
 from xpos_viz.ui import livemap as ui
@@ -44,6 +49,7 @@ SHORT = Experiment(
     (rope(64, base=1e5), xpos(64, base=1e5, scale_base=8.0)), Sample("pronoun", 8, 2)
 )
 LONG = Experiment((rope(64), xpos(64)), Random(600, keys="independent"))
+LEAK = 512  # bytes a frame; compiled code takes less, and the values of one frame 9 kB
 CORE = 1e-4  # relative: the browser's float32 against the core's float64
 
 
@@ -63,6 +69,24 @@ def test_all_modules_become_one_that_imports_nothing_and_exports_mount():
     for taken in re.findall(r"^const \{[^}]*\} = \$(\w+);", joined, re.MULTILINE):
         assert joined.index(f"const ${taken} =") < joined.index(f"}} = ${taken};")
     assert "/**" not in joined
+
+
+def test_every_process_joins_them_alike():
+    """A page that outlives its server would mount a module that differs beside the old one."""
+    code = (
+        "from hashlib import sha256; from xpos_viz.livemap import source;"
+        "print(hash('a'), sha256(source().encode()).hexdigest())"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert int(other[0]) != hash("a")  # sets have another order there
+    assert other[1] == sha256(source().encode()).hexdigest()
 
 
 @pytest.mark.parametrize("name", sorted(name for name in modules() if "kernel" not in name))
@@ -141,6 +165,17 @@ def test_sliders_hold_the_parameters_and_their_steps():
     ]
 
 
+def test_each_encoding_has_a_slider_of_its_own_where_that_is_asked_for():
+    sent = described(SHORT, look=Look(own=("base",)))
+    assert [(s["key"], s["places"], s["label"]) for s in sent["sliders"]] == [
+        ("base", [0], "Base θ"),
+        ("xpos_base", [1], "Base θ of XPos"),
+        ("gamma", [1], "γ"),
+        ("scale_base", [1], "Scale base B"),
+    ]
+    assert sent["view"]["own"] == ("base",)
+
+
 def test_what_the_browser_cannot_compute_is_refused():
     with pytest.raises(ValueError) as caught:
         described(at(SHORT, mask="sliding:4"))
@@ -150,6 +185,9 @@ def test_what_the_browser_cannot_compute_is_refused():
     with pytest.raises(ValueError) as caught:
         Look(difference="product")
     assert str(caught.value) == ("unknown difference 'product'; use one of: plain, ratio, weights.")
+    with pytest.raises(ValueError) as caught:
+        Look(axis="square")
+    assert str(caught.value) == "unknown axis 'square'; use one of: linear, log."
     with pytest.raises(ValueError) as caught:
         Look(colours="rainbow")
     assert str(caught.value) == (
@@ -199,10 +237,11 @@ def test_every_sentence_is_sent_in_every_language_and_used():
 HOSTED = """
 import streamlit as st
 from tests.test_livemap import SHORT
+from xpos_viz.livemap import Look
 from xpos_viz.texts import texts
 from xpos_viz.ui.livemap import show
 
-show(SHORT, texts("en"), "light", st.session_state.setdefault("told", []).append)
+show(SHORT, texts("en"), "light", Look(), st.session_state.setdefault("told", []).append)
 """
 
 
@@ -225,7 +264,7 @@ def test_the_host_passes_on_each_change_once(monkeypatch):
     session["livemap"] = said({"gamma": [1.0, 1]}, 4, None)  # it asks for data
     ui._take(told.append)
     assert told == [{"gamma": 1.0}, {"base": 3e4, "stop": 9}]
-    assert ui._look() == Look(difference="ratio")
+    assert ui._chosen() == {"difference": "ratio"}
 
 
 def test_the_host_sends_data_until_they_are_held():
@@ -440,6 +479,26 @@ def test_it_mounts_and_says_what_it_shows(language, visit):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_marks_beside_the_controls_tell_what_they_do(language, visit):
+    page, text = visit(described(SHORT, language)), texts(language)
+    page.get_by_text(text("livemap.more"), exact=True).click()
+    controls = (
+        *(f"ui.{name}_help" for name in ("base", "gamma", "scale_base")),
+        *(f"livemap.help.{name}" for name in ("window", "stage", "mask", "difference", "axis")),
+        "livemap.help.colours",
+    )
+    marks = page.get_by_role("note").all()
+    assert [mark.get_attribute("aria-label") for mark in marks] == [text(key) for key in controls]
+    for mark, key in zip(marks, controls, strict=True):
+        assert mark.is_visible()
+        assert mark.inner_text() == "?"
+        assert mark.get_attribute("title") == text(key)
+        mark.focus()
+        assert mark.evaluate("(mark) => mark.getRootNode().activeElement === mark")
+
+
+@pytest.mark.browser
 def test_it_is_sharp_on_a_dense_screen(visit):
     page = visit(described(SHORT), device_scale_factor=2)
     pixels = picture(page)
@@ -516,14 +575,28 @@ def test_block_means_are_those_of_the_core(mask, visit):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("mask", ["causal", "none"])
 @pytest.mark.parametrize("stage", ["scores", "masked", "weights"])
-def test_colours_end_where_those_of_the_figures_do(stage, visit):
-    experiment = at(SHORT, stage=stage)
+def test_colours_end_where_those_of_the_figures_do(stage, mask, visit):
+    experiment = at(SHORT, stage=stage, mask=mask)
     page, result, text = visit(described(experiment)), run(experiment), texts("en")
     limit, difference = rounded(result.limit), rounded(result.difference_limit)
     notes = page.locator(".lm-note").all_inner_texts()
-    assert notes[0] == text("figure.limits", limit=limit, difference=difference)
-    assert (text("figure.masked") in notes) == (stage == "masked")
+    assert text("figure.limits", limit=limit, difference=difference) in notes
+    assert (text("figure.growing") in notes) == (mask == "none")
+    assert (text("figure.masked") in notes) == (stage == "masked" and mask == "causal")
+
+
+@pytest.mark.browser
+def test_where_xpos_grows_sets_no_limit(visit):
+    """Without a mask the cells ahead are many times larger, also those of block means."""
+    for experiment in (at(SHORT, mask="none"), at(LONG, mask="none")):
+        result = run(experiment)
+        everywhere = robust_limit(*(m.values for m in result.measurements))
+        assert rounded(everywhere) != rounded(result.limit)
+        limits = {"limit": rounded(result.limit), "difference": rounded(result.difference_limit)}
+        notes = visit(described(experiment)).locator(".lm-note").all_inner_texts()
+        assert texts("en")("figure.limits", **limits) in notes
 
 
 @pytest.mark.browser
@@ -607,6 +680,23 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
 
 
 @pytest.mark.browser
+def test_a_base_of_its_own_moves_one_encoding(visit):
+    page = visit(described(SHORT, look=Look(own=("base",))))
+    page.mouse.click(150, 450)
+    _, before = reading(page)
+    assert len(before) == 3
+    slider(page, "xpos_base").press("ArrowRight")
+    drawn(page)
+    [commit] = events(page)
+    own = min(base for base in BASES if base > 1e5)
+    assert commit["changes"] == {"xpos_base": own}
+    moved = replace(SHORT, encodings=(SHORT.encodings[0], SHORT.encodings[1].replace(base=own)))
+    _, _, values = expect_reading(page, moved)
+    assert values[0] == before[0]
+    assert values[1] != before[1]
+
+
+@pytest.mark.browser
 def test_a_drag_that_ends_where_it_began_says_nothing(visit, host):
     page = visit(described(SHORT))
     start = slider(page, "gamma").input_value()
@@ -660,13 +750,14 @@ def test_what_is_told_meanwhile_does_not_pull_the_finger_back(visit, host):
 def test_switches_commit_at_once(visit):
     page = visit(described(SHORT))
     page.get_by_text(texts("en")("ui.stages.weights"), exact=True).click()
-    for choice, value in (("mask", "none"), ("difference", "ratio")):
+    for choice, value in (("mask", "none"), ("difference", "ratio"), ("axis", "log")):
         name = texts("en")(f"livemap.choices.{choice}")
         page.get_by_role("combobox", name=name).select_option(value)
     assert [commit["changes"] for commit in events(page)] == [
         {"stage": "weights"},
         {"mask": "none"},
         {"difference": "ratio"},
+        {"axis": "log"},
     ]
     point(page, 150, 200)
     _, values = reading(page)
@@ -743,6 +834,57 @@ def test_the_curve_marks_its_lag_in_the_maps(visit):
     expected = [float(decay_curve(encoding, int(lag))) for encoding in SHORT.encodings]
     assert values == pytest.approx(expected, rel=CORE)
     assert (picture(page, "over")[..., 3] > 0).any()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("axis", ["linear", "log"])
+def test_a_lag_is_marked_at_its_place_on_the_axis(axis, visit):
+    page = visit(described(SHORT, look=Look(axis=axis)))
+    clean = picture(page, "graph")
+    uprights = (np.abs(clean[..., :3] - channels(INKS["light"].faint)).max(-1) < 4).mean(0)
+    left, right = np.flatnonzero(uprights > 0.5)
+    page.locator(".lm-graph").last.scroll_into_view_if_needed()
+    box = page.locator(".lm-graph").last.bounding_box()
+    for lag in (1, 2, 5, 13, 27):
+        share = lag / 27 if axis == "linear" else np.log(lag) / np.log(27)
+        x = left + 1 + share * (right - left - 1)  # within the frame
+        page.mouse.move(box["x"] + x, box["y"] + 100)
+        drawn(page)
+        assert reading(page)[0] == f"lag {lag}"
+        changed = (picture(page, "graph") != clean).any(-1).mean(0)
+        marked = np.flatnonzero(changed > 0.4)
+        assert len(marked) in (1, 2)
+        assert np.abs(marked + 0.5 - x).max() <= 1
+
+
+@pytest.mark.browser
+def test_lag_0_has_no_place_on_a_logarithmic_axis(visit, host):
+    page = visit(described(LONG, look=Look(axis="log")), width=400)
+    graph = page.locator(".lm-graph").last
+    for x in (5, 20):  # left of lag 1
+        graph.hover(position={"x": x, "y": 100})
+        drawn(page)
+        assert reading(page)[0] in (texts("en")("livemap.hint"), "lag 1")
+    page = visit(described(SHORT, look=Look(axis="log")))
+    clean = picture(page, "graph")
+    for _ in range(2):  # the first key shows the cross-hair, and its lag
+        page.locator(".lm-maps").press("ArrowDown")
+    drawn(page)
+    assert "· lag 0" not in reading(page)[0]
+    assert (picture(page, "graph") != clean).any()
+    while not reading(page)[0].endswith("· lag 0"):
+        page.keyboard.press("ArrowUp")
+        drawn(page)
+    assert len(reading(page)[1]) == 3
+    assert np.array_equal(picture(page, "graph"), clean)
+    page.evaluate(f"told({host.offer(without_data(described(SHORT)))})")
+    linear = "document.querySelector('.lm-select[aria-label=\"Distance axis\"]').value === 'linear'"
+    page.wait_for_function(linear)
+    drawn(page)
+    marked = picture(page, "graph")
+    page.keyboard.press("Escape")
+    drawn(page)
+    assert (picture(page, "graph") != marked).any()
 
 
 @pytest.mark.browser
@@ -893,6 +1035,36 @@ def test_playing_sweeps_and_commits_when_it_stops(visit):
     assert commit["changes"]["gamma"] in GAMMAS
     drawn(page)
     assert float(slider(page, "gamma").get_attribute("aria-valuetext")) in GAMMAS
+
+
+@pytest.mark.browser
+def test_playing_leaves_no_memory_behind(visit):
+    page = visit(described(SHORT))
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def held():
+        """The least of a few looks: what belongs to a frame comes and goes."""
+        looks = []
+        for _ in range(8):
+            page.wait_for_timeout(200)
+            session.send("HeapProfiler.collectGarbage")
+            metrics = session.send("Performance.getMetrics")["metrics"]
+            values = {entry["name"]: entry["value"] for entry in metrics}
+            looks.append([values[name] for name in ("JSHeapUsedSize", "Nodes", "JSEventListeners")])
+        return np.min(looks, 0)
+
+    page.evaluate(
+        "() => { window.frames_ = 0; const count = () => { window.frames_ += 1;"
+        " requestAnimationFrame(count) }; count() }"
+    )
+    page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).click()
+    page.wait_for_timeout(4_000)  # what is kept once is kept by then
+    before, frames = held(), page.evaluate("window.frames_")
+    page.wait_for_timeout(14_000)
+    grown, shown = held() - before, page.evaluate("window.frames_") - frames
+    assert shown > 100
+    assert (grown < np.array([LEAK, 1, 1]) * shown).all(), f"{grown} in {shown} frames"
 
 
 @pytest.mark.browser
