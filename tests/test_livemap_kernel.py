@@ -22,9 +22,9 @@ from xpos_viz import (
     xpos,
 )
 from xpos_viz.attention import visible_keys
-from xpos_viz.encoding import REGISTRY
 from xpos_viz.entry import to_pairs
 from xpos_viz.experiment import STAGES
+from xpos_viz.livemap.message import DRAWN
 from xpos_viz.pooling import block_any, block_mean, block_size, robust_limit
 
 pytestmark = pytest.mark.browser
@@ -405,7 +405,7 @@ def test_messages_show_the_value_and_a_way_out(kernel):
     assert kernel("messages") == [
         f"RangeError: {message}"
         for message in (
-            f'unknown encoding "alibi"; use one of: {", ".join(REGISTRY)}.',
+            f'unknown encoding "alibi"; use one of: {", ".join(DRAWN)}.',
             shape.format("3 × 4", "12 and 8"),
             shape.format("3 × 3", "9 and 9"),
             f'unknown stage "logits"; use one of: {", ".join(STAGES)}.',
