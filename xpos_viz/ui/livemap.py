@@ -6,6 +6,7 @@ release, and which data it holds, so that data go to the browser once.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +24,17 @@ Moves = dict[str, Any]
 """New values by key: base, xpos_base, gamma, scale_base, stage, mask, axis, start and stop."""
 
 _HOST = """
-const mounted = new WeakMap();
+// shared with the module of a server that was renewed while the page stayed open
+const mounted = (globalThis[Symbol.for("xpos_viz.livemap")] ??= new WeakMap());
 
 export default function ({ data, parentElement, setStateValue }) {
   const known = mounted.get(parentElement);
-  if (known) known.update(data);
-  else mounted.set(parentElement, start(data, parentElement, setStateValue));
+  if (known?.start === start) {
+    known.update(data);
+  } else {
+    known?.destroy();
+    mounted.set(parentElement, { ...start(data, parentElement, setStateValue), start });
+  }
   return () => {
     mounted.get(parentElement)?.destroy();
     mounted.delete(parentElement);
@@ -84,8 +90,10 @@ def show(
         default={_SAID: None},
         on_said_change=lambda: _take(on_commit),
     )
-    # what was said before this session began is in its address
-    st.session_state.setdefault(_TAKEN, _said().get("number", 0))
+    if _TAKEN not in st.session_state:  # what was said before this session is in its address
+        st.session_state[_TAKEN] = _said().get("number", 0)
+        if st.session_state[_TAKEN]:
+            st.rerun()  # and the picture goes back to that
 
 
 def _take(on_commit: Callable[[Moves], None]) -> None:
@@ -94,9 +102,10 @@ def _take(on_commit: Callable[[Moves], None]) -> None:
     said, taken = _said(), st.session_state.get(_TAKEN, 0)
     news = {key: value for key, (value, at) in said.get("moved", {}).items() if at > taken}
     st.session_state[_TAKEN] = max(taken, said.get("number", 0))
-    st.session_state[_CHOSEN] = _chosen() | {
-        key: news.pop(key) for key in ("difference", "colours") if key in news
-    }
+    chosen = _chosen() | {key: news.pop(key) for key in ("difference", "colours") if key in news}
+    with suppress(ValueError, TypeError):  # of what is no name
+        Look(**chosen)
+        st.session_state[_CHOSEN] = chosen
     if news:
         on_commit(news)
 
