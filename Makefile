@@ -3,7 +3,8 @@
 
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 VENV := .venv
-PY := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 BROWSER_PACKAGES := chromium fonts-noto-cjk poppler-utils
@@ -25,6 +26,7 @@ lint: $(VENV)/.test-ready ## run the linters and the type checks
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m pyright
+	@$(BIN)/oxlint --deny-warnings xpos_viz/livemap/js benchmarks
 
 bench: $(VENV)/.bench-ready ## measure, side by side with other implementations
 	@$(PY) -m benchmarks $(ARGS)

@@ -6,10 +6,10 @@
   const frame = requestAnimationFrame.bind(window); // not counted as the page's own
   const roots = [document];
   const bench = {
-    ...{ received: 0, given: 0 }, // bytes from and to the server
-    ...{ moved: 0, stirred: 0 }, // when a key was pressed, and anything changed last
-    ...{ frames: 0, script: 0 }, // frames with callbacks of the page's own, milliseconds in these
-    ...{ first: null, latest: null, timed: null },
+    received: 0, given: 0, // bytes from and to the server
+    moved: 0, stirred: 0, // when a key was pressed, and anything changed last
+    frames: 0, script: 0, // frames with callbacks of the page's own, milliseconds in these
+    first: null, latest: null, timed: null,
   };
   window.bench = bench;
 
@@ -104,7 +104,7 @@
   const observer = new MutationObserver(note);
   const observe = (root) =>
     observer.observe(root, {
-      ...{ subtree: true, childList: true, characterData: true, attributes: true },
+      subtree: true, childList: true, characterData: true, attributes: true,
       attributeFilter: ["href", "data-state", "data-test-script-state"],
     });
   observe(document);

@@ -1061,7 +1061,7 @@ def test_playing_leaves_no_memory_behind(visit):
     page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).click()
     page.wait_for_timeout(4_000)  # what is kept once is kept by then
     before, frames = held(), page.evaluate("window.frames_")
-    page.wait_for_timeout(14_000)
+    page.wait_for_timeout(60_000)
     grown, shown = held() - before, page.evaluate("window.frames_") - frames
     assert shown > 100
     assert (grown < np.array([LEAK, 1, 1]) * shown).all(), f"{grown} in {shown} frames"
