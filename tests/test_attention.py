@@ -19,6 +19,7 @@ from xpos_viz import (
     rope,
     xpos,
 )
+from xpos_viz.encoding import alibi
 
 SAMPLES = sorted((Path(xpos_viz.__file__).parent / "inputs" / "samples").glob("*.npz"))
 
@@ -156,6 +157,19 @@ def test_gradients_of_weights():
     torch.autograd.gradcheck(
         lambda scores: attention_weights(attention_logits(scores, rope(4))), (scores,)
     )
+
+
+@pytest.mark.parametrize("queries", [[0, 1, 2], [[0, 1, 2], [10, 11, 12]]], ids=str)
+@pytest.mark.parametrize("keys", [[0, 1, 2], [[0, 1, 2], [20, 21, 22]]], ids=str)
+def test_a_bias_follows_positions_of_either_side_in_batches(queries, keys):
+    encoding, scores = alibi(4, slope=1.0), torch.zeros(2, 2, 3, 3)  # as many heads as a batch
+    actual = attention_logits(
+        scores, encoding, mask="none", query_positions=queries, key_positions=keys
+    )
+    for entry in range(2):
+        m, n = (torch.tensor(p[entry] if isinstance(p[0], list) else p) for p in (queries, keys))
+        lags = (m[:, None] - n[None, :]).abs().float()
+        assert torch.equal(actual[entry], -lags.expand(2, 3, 3))
 
 
 @pytest.mark.parametrize("mask", ["Causal", "", None, "blockwise?"])

@@ -42,7 +42,7 @@ def all_words(description):
 
 def decay(*encodings, language="en", **options):
     """The decay curves of some encodings."""
-    experiment = Experiment(encodings, Expectation(4))
+    experiment = Experiment(encodings, Expectation(2049))
     return decay_curves(curves(experiment), experiment, texts(language), **options)
 
 

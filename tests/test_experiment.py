@@ -576,7 +576,9 @@ def test_numbers_are_not_computed_again_when_the_stage_changes():
 
 def test_curves_are_those_of_the_table():
     twice = of(Random(9), (rope(8), xpos(8), rope(8)))
-    pd.testing.assert_frame_equal(curves(twice), decay_table([rope(8), xpos(8)], range(2049)))
+    pd.testing.assert_frame_equal(curves(twice), decay_table([rope(8), xpos(8)], range(9)))
+    shown = of(Random(9), (rope(8), xpos(8)), start=2, stop=6)
+    assert curves(shown)["lag"].tolist() == [0, 1, 2, 3] * 2
 
 
 def test_growth_ahead_of_the_query_does_not_set_the_colours():

@@ -55,7 +55,7 @@ def line(y, *, label="a line", x=None, **options):
 
 def decay(language="en", **options):
     """The decay curves of the pair."""
-    experiment = Experiment(drawn.PAIR, Sample("chinese", 8, 3))
+    experiment = Experiment(drawn.PAIR, Expectation(2049))
     return decay_curves(curves(experiment), experiment, texts(language), **options)
 
 

@@ -332,3 +332,14 @@ def test_a_table_of_resolutions():
     one = resolution_table([rope(8)], tokens=32, normalisations=["half_d"])
     assert one.columns.tolist()[3:] == ["R(g/(d/2))"]
     assert resolution_table([], tokens=32)["R(g)"].dtype == np.float64
+
+
+def test_lags_with_gaps_have_no_neighbours_to_compare():
+    lags = torch.arange(8)[:, None] - torch.arange(8)
+    even = (lags >= 0) & (lags % 2 == 0)
+    with pytest.raises(ValueError) as caught:
+        score_resolution(-2.0 * lags, rope(8), normalisation="raw", mask=even)
+    assert str(caught.value) == (
+        "the lags that are seen must be 0, 1, 2 … without a gap, got 4 of them up to 6; "
+        "use diagonal_mean for lags with gaps."
+    )

@@ -18,7 +18,7 @@ from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui import state as module
 from xpos_viz.ui.state import (
     APART,
-    AXES,
+    LOOKS,
     MAX_HEAD_DIM,
     MAX_LENGTH,
     Refusal,
@@ -29,11 +29,11 @@ from xpos_viz.ui.state import (
     source_of,
     to_address,
     with_apart,
-    with_axis,
     with_base,
     with_encoding,
     with_head_dim,
     with_inputs,
+    with_look,
     with_moves,
     with_source,
     with_view,
@@ -96,7 +96,7 @@ def states(draw):
     return State(
         Experiment(encodings, inputs, view),
         draw(st.sampled_from([None, *LANGUAGES])),
-        draw(st.sampled_from(AXES)),
+        draw(st.sampled_from(LOOKS["axis"])),
         "yes" if differ else draw(st.sampled_from(APART)),
     )
 
@@ -421,7 +421,7 @@ def test_no_address_does_harm(address):
     assert experiment.view.cells == 256
     assert [encoding.name for encoding in experiment.encodings] == ["rope", "xpos"]
     assert state.language in (None, *LANGUAGES)
-    assert state.axis in AXES
+    assert state.axis in LOOKS["axis"]
     for refusal in refused:
         assert len(refusal.key) <= 40
         assert len(refusal.value) <= 40
@@ -528,15 +528,15 @@ def test_a_window_has_whole_ends(name, end):
     assert str(caught.value) == f"{name} must be an integer ≥ 0, got {end!r}; use 0 or more."
 
 
-@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("axis", LOOKS["axis"])
 def test_another_axis(axis):
-    assert with_axis(replace(START, axis="log"), axis) == replace(START, axis=axis)
+    assert with_look("axis", replace(START, axis="log"), axis) == replace(START, axis=axis)
 
 
 @pytest.mark.parametrize("axis", ["", "Log", "symlog", None, 1, []])
 def test_an_unknown_axis(axis):
     with pytest.raises(ValueError) as caught:
-        with_axis(START, axis)
+        with_look("axis", START, axis)
     assert str(caught.value) == f"unknown axis {axis!r}; use one of: linear, log."
 
 
@@ -638,9 +638,7 @@ def test_a_window_that_is_not_moved_is_left_as_it_is(stop):
     assert with_moves(before, {}) == before
 
 
-@pytest.mark.parametrize(
-    "key", ["difference", "colours", "cells", "head_dim", "source", "rope_base", "", "__class__"]
-)
+@pytest.mark.parametrize("key", ["cells", "head_dim", "source", "rope_base", "", "__class__"])
 def test_a_move_of_something_else_is_left_out(key):
     assert with_moves(START, {key: "x"}) == START
     assert with_moves(START, {key: "x", "gamma": 0.5}) == with_moves(START, {"gamma": 0.5})
@@ -652,7 +650,7 @@ IMPOSSIBLE = [
     *(("scale_base", value) for value in (0, -8, float("nan"), float("inf"), "8", None, {})),
     *(("stage", value) for value in ("softmax", "", None, 3, [])),
     *(("mask", value) for value in ("sliding:4", "blockwise:8", "", None, 3, True)),
-    *(("axis", value) for value in ("ln", "", None, 0, [])),
+    *((name, value) for name in LOOKS for value in ("ln", "", None, 0, [])),
     *(("start", value) for value in (-1, 0.5, "3", None, True, float("nan"), [])),
     *(("stop", value) for value in (-1, 50.0, "50", None, float("inf"))),
     ("xpos_base", 0.5),
@@ -675,10 +673,9 @@ moves = st.fixed_dictionaries(
         "scale_base": cases.positive(1e-3, 1e9),
         "stage": st.sampled_from(STAGES),
         "mask": st.sampled_from(["causal", "none"]),
-        "axis": st.sampled_from(AXES),
+        **{name: st.sampled_from(legal) for name, legal in LOOKS.items()},
         "start": st.integers(0, MAX_LENGTH),
         "stop": st.integers(0, MAX_LENGTH),
-        "difference": st.just("ratio"),
     },
 )
 
@@ -701,7 +698,7 @@ junk = st.one_of(
     st.lists(st.floats(), max_size=2),
     st.dictionaries(st.text(max_size=2), st.integers(), max_size=1),
 )
-names = ("base", "xpos_base", "gamma", "scale_base", "stage", "mask", "axis", "start", "stop")
+names = ("base", "xpos_base", "gamma", "scale_base", "stage", "mask", *LOOKS, "start", "stop")
 
 
 @given(states(), st.dictionaries(st.sampled_from(names), junk, max_size=4))

@@ -179,7 +179,7 @@ def test_a_window_is_a_window(window):
 def test_weights_of_other_dimensions_have_no_table(shape):
     assert message(attention_table, torch.ones(shape), window=2) == (
         "weights must have the shape (…, L_q, L_k) with batch and heads at most in front, "
-        f"got {shape}; use weights.flatten(0, -4)."
+        f"got {shape}; use one matrix, or flatten what stands in front."
     )
 
 

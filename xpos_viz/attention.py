@@ -99,7 +99,7 @@ def attention_logits(
     logits = (scores * factor).to(scores)
     if encoding.bias is not None:
         bias = encoding.bias(m[..., :, None] - n[..., None, :])
-        logits = logits + _beside(bias, m.ndim - 1, scores).to(logits)
+        logits = logits + _beside(bias, max(m.ndim, n.ndim) - 1, scores).to(logits)
     m, n = (positions.reshape(_batched(positions, scores)) for positions in (m, n))
     visible = visible_keys(mask, m, n).to(scores.device)
     _check_fits(visible, logits)

@@ -267,6 +267,9 @@ class RotaryXPos(nn.Module):
         >>> RotaryXPos(xpos(64)).chunk(torch.bfloat16)
         9064
         """
+        if dtype not in self._chunks:
+            legal = ", ".join(str(known) for known in self._chunks)
+            raise ValueError(f"dtype must be one of {legal}, got {dtype}; use torch.float32.")
         return self._chunks[dtype]
 
     def attn_mask(

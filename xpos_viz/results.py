@@ -31,8 +31,6 @@ SHIFT = 1000
 NEVER = 1e9
 """A scale base, tokens, at which XPos has all but become RoPE."""
 
-_CURVE_LAGS = 2048  # the last lag of the decay curves
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -207,9 +205,11 @@ def reach(inputs: Inputs, encoding: Encoding, mask: str, shown: range) -> Reach:
 
 
 def curves(experiment: Experiment) -> pd.DataFrame:
-    """Return the expectation curve g of each encoding at lags 0 … 2048 (:func:`decay_table`)."""
+    """Return the expectation curve g of each encoding over the window (:func:`decay_table`)."""
+    lags = len(experiment.window)
     return pd.concat(
-        [_curve(encoding) for encoding in dict.fromkeys(experiment.encodings)], ignore_index=True
+        [_curve(encoding, lags) for encoding in dict.fromkeys(experiment.encodings)],
+        ignore_index=True,
     )
 
 
@@ -300,9 +300,9 @@ def rope_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> flo
 
 
 @lru_cache(maxsize=64)
-def _curve(encoding: Encoding) -> pd.DataFrame:
+def _curve(encoding: Encoding, lags: int) -> pd.DataFrame:
     """The rows of one encoding; the same encoding is computed once."""
-    return decay_table([encoding], range(_CURVE_LAGS + 1))
+    return decay_table([encoding], range(lags))
 
 
 @lru_cache(maxsize=6)

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.entry import Positions, token_positions
+from xpos_viz.entry import Positions, is_finite, token_positions
 
 Weights = Float[Tensor, "*batch query_tokens key_tokens"]
 PerQuery = Float[Tensor, "*batch query_tokens"]
@@ -120,7 +120,7 @@ def window_share(
     >>> window_share(torch.tensor([[1.0, 0.0], [0.25, 0.75]]), 1)
     tensor([1.0000, 0.7500], dtype=torch.float64)
     """
-    if not window > 0:
+    if not (is_finite(window) and window > 0):
         raise ValueError(f"window must be a number of tokens > 0, got {window!r}; use 128.")
     lags, _, _ = _places(weights, query_positions, key_positions)
     near = lags.abs() < window
@@ -208,7 +208,7 @@ def attention_table(
     if weights.ndim not in (2, 3, 4):
         raise ValueError(
             f"weights must have the shape (…, L_q, L_k) with batch and heads at most in front, "
-            f"got {tuple(weights.shape)}; use weights.flatten(0, -4)."
+            f"got {tuple(weights.shape)}; use one matrix, or flatten what stands in front."
         )
     at = {"query_positions": query_positions, "key_positions": key_positions}
     _, m, _ = _places(weights, **at)

@@ -108,7 +108,7 @@ def bound_curve(encoding: Encoding, lags: Positions | float) -> Float[Tensor, "*
 
     Su et al. 2021, §3.4.3, whose long-term decay it shows for RoPE. By Abel's summation a
     score is at most d/2 times this curve times the largest step of q_i·conj(k_i) from one
-    pair to the next; that holds for any rates.
+    pair to the next, the last step being that to zero; that holds for any rates.
 
     Parameters
     ----------

@@ -273,8 +273,8 @@ def score_resolution(
     Raises
     ------
     ValueError
-        For an unknown normalisation, a mask or positions that do not fit, or fewer than two
-        lags.
+        For an unknown normalisation, a mask or positions that do not fit, fewer than two
+        lags, or lags with a gap between them (eq. 3 compares neighbours).
 
     Examples
     --------
@@ -289,6 +289,12 @@ def score_resolution(
     at = {"query_positions": query_positions, "key_positions": key_positions}
     logits = attention_logits(scores, encoding, mask=mask, scale=scale, **at)
     diagonals = diagonal_mean(logits, mask, **at)
+    lags = diagonals.lags[diagonals.lags >= 0]
+    if not torch.equal(lags, torch.arange(len(lags), dtype=lags.dtype)):
+        raise ValueError(
+            f"the lags that are seen must be 0, 1, 2 … without a gap, got {len(lags)} of them up "
+            f"to {float(lags[-1]):g}; use diagonal_mean for lags with gaps."
+        )
     return resolution(diagonals.mean[..., diagonals.lags >= 0])
 
 

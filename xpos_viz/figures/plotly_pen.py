@@ -1,4 +1,4 @@
-"""The pen for the screen: a description as an interactive Plotly figure."""
+"""The pen for notebooks and pages: a description as an interactive Plotly figure."""
 
 import html
 import math

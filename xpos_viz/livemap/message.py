@@ -39,7 +39,7 @@ _HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
 _CHOICES = ("mask", "difference", "axis", "colours")
 _FIGURE_SENTENCES = (
     *("queries", "keys", "state", "limits", "block", "growing", "masked"),
-    *("lag_axis", "g_axis", "decay_title", "assumption"),
+    *("lag_axis", "g_axis", "decay_title", "assumption", "decay_alt", "curve_alt"),
 )
 
 

@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from xpos_viz.curves import half_life
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.compare import decay_curves, score_maps
@@ -16,7 +17,7 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads, livemap
 from xpos_viz.ui.session import commit, language, refusals, state
-from xpos_viz.ui.state import Refusal, with_moves
+from xpos_viz.ui.state import LOOKS, Refusal, with_moves
 
 _NOTICES = 4  # most refused settings that are named
 _STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
@@ -30,8 +31,7 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
         mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-        own = ("base",) if state().apart == "yes" else ()
-        livemap.show(experiment, text, mode, Look(axis=state().axis, own=own), _take)
+        livemap.show(experiment, text, mode, _look(), _take)
         _figures(experiment, text)
         _text(experiment, text)
         _notice(run(experiment), text)
@@ -39,6 +39,12 @@ def show() -> None:
     with beside:
         controls.show(text)
     _formula(text)
+
+
+def _look() -> Look:
+    """How the picture is looked at."""
+    own = ("base",) if state().apart == "yes" else ()
+    return Look(own=own, **{name: getattr(state(), name) for name in LOOKS})
 
 
 def _take(moves: livemap.Moves) -> None:
@@ -127,8 +133,8 @@ def _third(result: Result, text: Text) -> str:
     if isinstance(result.experiment.inputs, Sample):
         rope, xpos = (percent(measurement.reach.first_share) for measurement in result.measurements)
         return text("ui.notice_first", rope=rope, xpos=xpos)
-    half_lives = math.log(0.5) / result.experiment.encodings[-1].log_decay
-    fast, slow = (rounded(float(half_lives[place])) for place in (0, -1))
+    half_lives = half_life(result.experiment.encodings[-1]).tolist()
+    fast, slow = (rounded(half_lives[place]) for place in (0, -1))
     return text("ui.notice_pairs", fast=fast, slow=slow)
 
 

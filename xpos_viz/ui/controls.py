@@ -201,4 +201,4 @@ def _reset(old: State) -> State:
     """Return to the opening settings of the source."""
     inputs = old.experiment.inputs
     name = inputs.name if isinstance(inputs, Sample) else ""
-    return replace(old, experiment=opening(source_of(old.experiment), name), apart=APART[0])
+    return State(opening(source_of(old.experiment), name), old.language)

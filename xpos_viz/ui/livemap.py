@@ -5,10 +5,9 @@ dragged it sends nothing; on release it sets its state to what changed, the numb
 release, and which data it holds, so that data go to the browser once.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -21,7 +20,7 @@ from xpos_viz.theme import Mode
 from xpos_viz.ui.session import heard
 
 Moves = dict[str, Any]
-"""New values by key: base, xpos_base, gamma, scale_base, stage, mask, axis, start and stop."""
+"""New values by key: those of the sliders, stage, mask, start, stop, and the ways to look."""
 
 _HOST = """
 // shared with the module of a server that was renewed while the page stayed open
@@ -54,7 +53,7 @@ function start(data, parentElement, setStateValue) {
   return handle;
 }
 """
-_KEY, _SAID, _TAKEN, _CHOSEN = "livemap", "said", "livemap_taken", "livemap_chosen"
+_KEY, _SAID, _TAKEN = "livemap", "said", "livemap_taken"
 _component = component("xpos_viz_livemap", js=f"{livemap.source()}\n{_HOST}")
 
 
@@ -76,13 +75,13 @@ def show(
     mode
         "light" or "dark".
     look
-        How it is looked at; its difference and colours are those of the session.
+        How it is looked at.
     on_commit
         Called with what was changed when a control is let go, before the run that follows.
     """
-    described = livemap.payload(experiment, text, mode, replace(look, **_chosen()))
+    described = livemap.payload(experiment, text, mode, look)
     described["echo"] = st.session_state.get(_TAKEN, 0)
-    if _said().get("holds") == described["data"]:
+    if _said().holds == described["data"]:
         described = livemap.without_data(described)
     _component(
         key=_KEY,
@@ -91,30 +90,57 @@ def show(
         on_said_change=lambda: _take(on_commit),
     )
     if _TAKEN not in st.session_state:  # what was said before this session is in its address
-        st.session_state[_TAKEN] = _said().get("number", 0)
+        st.session_state[_TAKEN] = _said().number
         if st.session_state[_TAKEN]:
             st.rerun()  # and the picture goes back to that
 
 
 def _take(on_commit: Callable[[Moves], None]) -> None:
-    """Pass on what was moved since the last time, once; the look is kept here."""
+    """Pass on what was moved since the last time, once."""
     heard(_KEY)
     said, taken = _said(), st.session_state.get(_TAKEN, 0)
-    news = {key: value for key, (value, at) in said.get("moved", {}).items() if at > taken}
-    st.session_state[_TAKEN] = max(taken, said.get("number", 0))
-    chosen = _chosen() | {key: news.pop(key) for key in ("difference", "colours") if key in news}
-    with suppress(ValueError, TypeError):  # of what is no name
-        Look(**chosen)
-        st.session_state[_CHOSEN] = chosen
+    news = {key: value for key, (value, at) in said.moved.items() if at > taken}
+    st.session_state[_TAKEN] = max(taken, said.number)
     if news:
         on_commit(news)
 
 
-def _said() -> dict[str, Any]:
+@dataclass(frozen=True)
+class Said:
+    """What the component said: each control's last value and release, and the data it holds."""
+
+    moved: dict[str, tuple[str | float, int]] = field(default_factory=dict[str, tuple[Any, int]])
+    number: int = 0
+    holds: str | None = None
+
+    @classmethod
+    def of(cls, said: object) -> "Said":
+        """Return what a browser said, without what no live map says."""
+        if not isinstance(said, Mapping):
+            return cls()
+        heard = cast("Mapping[str, Any]", said)
+        moved, holds = heard.get("moved"), heard.get("holds")
+        entries = cast("Mapping[str, Any]", moved).items() if isinstance(moved, Mapping) else ()
+        return cls(
+            {key: tuple(entry) for key, entry in entries if _is_move(entry)},
+            heard["number"] if _is_release(heard.get("number")) else 0,
+            holds if isinstance(holds, str) else None,
+        )
+
+
+def _is_move(entry: Any) -> bool:  # noqa: ANN401 - whatever a browser sends
+    """Whether that is a value and the number of its release."""
+    if not (isinstance(entry, list | tuple) and len(cast("list[Any]", entry)) == 2):
+        return False
+    return isinstance(entry[0], str | int | float) and _is_release(entry[1])
+
+
+def _is_release(number: object) -> bool:
+    """Whether that can be the number of a release."""
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**31
+
+
+def _said() -> Said:
     """What the component said last."""
-    return (st.session_state.get(_KEY) or {}).get(_SAID) or {}
-
-
-def _chosen() -> dict[str, Any]:
-    """How the picture is looked at in this session."""
-    return st.session_state.get(_CHOSEN, {})
+    state = st.session_state.get(_KEY)
+    return Said.of(state.get(_SAID) if isinstance(state, Mapping) else None)

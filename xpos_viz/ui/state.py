@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from xpos_viz.encoding import rope, xpos
@@ -15,8 +16,16 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.inputs.vectors import check_whole
-from xpos_viz.livemap.message import AXES, MASKED
+from xpos_viz.livemap.message import AXES, DIFFERENCES, MASKED
 from xpos_viz.texts import LANGUAGES
+from xpos_viz.theme import PALETTES
+
+LOOKS: Mapping[str, tuple[str, ...]] = {
+    "axis": AXES,
+    "difference": DIFFERENCES,
+    "colours": tuple(PALETTES),
+}
+"""How the picture may be looked at, the usual way first."""
 
 APART: tuple[str, ...] = ("no", "yes")
 """Whether RoPE and XPos have bases of their own."""
@@ -52,8 +61,8 @@ class State:
         What is computed.
     language
         A chosen language; None follows the browser.
-    axis
-        One of :data:`AXES`.
+    axis, difference, colours
+        Of those of :data:`LOOKS`.
     apart
         One of :data:`APART`.
     """
@@ -62,6 +71,8 @@ class State:
     language: str | None = None
     axis: str = "linear"
     apart: str = "no"
+    difference: str = "plain"
+    colours: str = "blue_red"
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,8 @@ def to_address(state: State) -> dict[str, str]:
         for key, value in entries.items()
         if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
     }
-    parameters |= {"axis": state.axis} if state.axis != AXES[0] else {}
+    looks = {name: getattr(state, name) for name in LOOKS}
+    parameters |= {name: value for name, value in looks.items() if value != LOOKS[name][0]}
     bases = {encoding["base"] for encoding in state.experiment.encodings}
     parameters |= {"apart": state.apart} if state.apart != APART[0] and len(bases) == 1 else {}
     parameters |= {"lang": state.language} if state.language else {}
@@ -125,7 +137,8 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
 
     source = choose("source", tuple(SOURCES), "sample")
     name = choose("name", SAMPLES, "tidebook") if source == "sample" else "tidebook"
-    axis, apart = choose("axis", AXES, AXES[0]), choose("apart", APART, APART[0])
+    looks = {name: choose(name, legal, legal[0]) for name, legal in LOOKS.items()}
+    apart = choose("apart", APART, APART[0])
     language = choose("lang", (*LANGUAGES, ""), "") or None
     entries = opening(source, name).to_dict()
     experiment = Experiment.from_dict(entries)
@@ -142,7 +155,7 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
             entries = candidate
     first, second = experiment.encodings
     apart = APART[first["base"] != second["base"]] if apart == APART[0] else apart
-    return State(experiment, language, axis, apart), refused
+    return State(experiment, language, apart=apart, **looks), refused
 
 
 def _settings(entries: Mapping[str, str]) -> set[str]:
@@ -279,11 +292,12 @@ def with_xpos_base(state: State, base: float) -> State:
     return with_encoding(state, 1, "base", base)
 
 
-def with_axis(state: State, axis: str) -> State:
-    """Return the state with another distance axis."""
-    if axis not in AXES:
-        raise ValueError(f"unknown axis {axis!r}; use one of: {', '.join(AXES)}.")
-    return replace(state, axis=axis)
+def with_look(name: str, state: State, value: str) -> State:
+    """Return the state looked at in another way, of those of :data:`LOOKS`."""
+    legal = LOOKS[name]
+    if value not in legal:
+        raise ValueError(f"unknown {name} {value!r:.40}; use one of: {', '.join(legal)}.")
+    return replace(state, **{name: value})
 
 
 _MOVES: Mapping[str, Callable[[State, Any], State]] = {
@@ -293,7 +307,7 @@ _MOVES: Mapping[str, Callable[[State, Any], State]] = {
     "scale_base": lambda state, value: with_encoding(state, None, "scale_base", value),
     "stage": lambda state, value: with_view(state, stage=value),
     "mask": lambda state, value: with_view(state, mask=value),
-    "axis": with_axis,
+    **{name: partial(with_look, name) for name in LOOKS},
 }
 
 

@@ -2,7 +2,7 @@
  * Rates of the encodings, and the one place where they are raised.
  *
  * An encoding is one complex rate per pair of features, λ_i = iθ_i + ln(ζ_i)/B, and pair i of
- * a query and a key at lag Δ is weighed by e^(λ_i Δ); see encoding.py and kernel.py of the
+ * a query and a key at lag Δ is weighed by e^(λ_i Δ); see encoding/ and kernel.py of the
  * Python core, which this ports. Complex tables hold real and imaginary parts in turn.
  *
  * @typedef {{theta: Float64Array, logDecay: Float64Array}} Rates

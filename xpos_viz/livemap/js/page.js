@@ -47,7 +47,6 @@ export function createPage(document, view, controls, readout) {
     maps.classList.toggle("lm-zoomed", zoomed);
     maps.setAttribute("aria-label", alternative(scene, picture));
     maps.setAttribute("aria-description", hintFor(document, scene.payload));
-    sheets.graph.canvas.setAttribute("aria-label", text.figure.decay_title);
     sheets.pairs.canvas.setAttribute("aria-label", text.pairs);
     const lines = notes(scene, picture);
     if (noted !== lines.join("\n")) remarks.replaceChildren(...lines.map(paragraph));

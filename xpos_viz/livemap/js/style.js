@@ -162,8 +162,6 @@ export const STYLE = `
 .lm-mark { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px; }
 .lm-buttons { display: flex; gap: 8px; margin-left: auto; }
 .lm-spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.lm-caption { margin: 0 0 4px; font-size: 13px; }
-.lm-caption small { font-size: 12px; opacity: 0.8; margin-left: 8px; }
 .lm-notes { margin: 2px 0 14px; font-size: 12px; opacity: 0.85; }
 @media (pointer: coarse) {
   .lm-play, .lm-button, .lm-select { min-height: 40px; }

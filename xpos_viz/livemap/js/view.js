@@ -7,6 +7,7 @@ import { drawOver } from "./over.js";
 import { drawPairs } from "./pairs.js";
 import { createSheet } from "./sheet.js";
 import { fill, measured, named, shortened } from "./text.js";
+import { curvesInWords } from "./words.js";
 
 const BARS = [0, 0, 1]; // the colour bar of each panel
 const LABEL = 84; // most pixels for a token beside an axis
@@ -73,6 +74,11 @@ export function createView(document, numbers) {
 
   function drawPicture(scene, picture, layout, look) {
     mapsOn(sheets.maps.clean(layout.width, layout.height), scene, picture, layout, look);
+    const { payload, values } = scene;
+    const last = values.stop - values.start - 1;
+    const [low, high] = [0, last].map((lag) => numbers.marksOf(picture.encodings, lag));
+    const words = curvesInWords(payload, picture.encodings, low, high, last);
+    sheets.graph.canvas.setAttribute("aria-label", words);
   }
 
   function drawPointer(scene, picture, layout, { cell, lag, marks, box, pairs }, look) {

@@ -1,6 +1,6 @@
 /** The picture in words. */
 import { stateOf } from "./picture.js";
-import { fill, named, rounded } from "./text.js";
+import { fill, named, number, rounded } from "./text.js";
 
 /**
  * What the maps show, for a reader who does not see them.
@@ -16,6 +16,26 @@ export function alternative({ payload, values }, { encodings, panels }) {
     start: values.start,
     stop: values.stop - 1,
   });
+}
+
+/**
+ * What the curves show: where each begins and ends.
+ * @param {object} payload
+ * @param {object[]} encodings
+ * @param {number[]} first values of the curves at the smallest lag
+ * @param {number[]} last and at the largest
+ * @param {number} lag the largest
+ * @returns {string}
+ */
+export function curvesInWords({ text, symbols }, encodings, first, last, lag) {
+  const ends = encodings.map((encoding, i) =>
+    fill(text.figure.curve_alt, {
+      label: named(encoding, symbols),
+      first: rounded(first[i]),
+      last: rounded(last[i]),
+    }),
+  );
+  return fill(text.figure.decay_alt, { lag: number(lag), ends: ends.join("; ") });
 }
 
 /**
