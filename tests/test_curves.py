@@ -417,3 +417,16 @@ def test_an_unknown_curve_lists_the_curves():
     assert message(curve_table, [rope(8)], [0], ["decay"]) == (
         "unknown curve 'decay'; use one of: g, envelope, running_mean, bound, bias."
     )
+
+
+@pytest.mark.parametrize("encoding", [rope(8), xpos(8), xpos(8, scale_base=2.0)], ids=repr)
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_a_score_is_within_abels_bound(encoding, seed):
+    """Also for q = k = ones, where only the step from the last pair to zero is not zero."""
+    q, k = (torch.ones(8).double() if seed is None else cases.normal(8, seed=s) for s in (seed, 9))
+    pairs = torch.view_as_complex(q.view(-1, 2)) * torch.view_as_complex(k.view(-1, 2)).conj()
+    step = torch.cat([pairs, torch.zeros(1)]).diff().abs().max()
+    lags = range(50)
+    scores = attention_scores(q[None], k.expand(50, 8), encoding, **cases.at([49], range(50)))
+    bound = 4 * bound_curve(encoding, lags) * step
+    assert bool((scores[0].flip(0).abs() <= bound * (1 + tolerances.EXACT)).all())

@@ -361,6 +361,12 @@ def test_chunks_by_dtype():
     assert RotaryXPos(xpos(64)).chunk(torch.float16) == 1133  # 512·ln(65504)/4/ln(3.5)
     assert RotaryXPos(xpos(64)).chunk(torch.float32) == 9065  # 512·ln(3.4e38)/4/ln(3.5)
     assert RotaryXPos(xpos(64, scale_base=0.01)).chunk(torch.float32) == 1
+    with pytest.raises(ValueError) as caught:
+        RotaryXPos(rope(64)).chunk(torch.int64)
+    assert str(caught.value) == (
+        "dtype must be one of torch.float16, torch.bfloat16, torch.float32, torch.float64, "
+        "got torch.int64; use torch.float32."
+    )
 
 
 POSITIONS = (
