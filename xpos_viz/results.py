@@ -83,7 +83,8 @@ class Result:
     seen
         (blocks, blocks), bool: which cells are not masked.
     limit, difference_limit
-        Colour limits: the 99.5 % quantile of the magnitudes seen at Δ ≥ 0, of all maps and
+        Colour limits: the 99.5 % quantile of the magnitudes seen where no key
+        of a block lies ahead, of all maps and
         of the difference; where XPos grows, it would leave nothing else to be seen.
     block
         Tokens per cell side.
@@ -157,7 +158,7 @@ def run(experiment: Experiment) -> Result:
     edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
     positions: Array = edges + np.float64(block - 1) / 2
     visible = visible_keys(view.mask, _tokens(window), _tokens(window))
-    behind = np.tri(len(positions), dtype=bool)
+    behind = ~block_any(visible.triu(1), block).numpy()  # no cell of theirs lies ahead
     labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
     return Result(
         experiment=experiment,

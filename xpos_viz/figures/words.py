@@ -29,10 +29,10 @@ def rounded(value: float) -> str:
 
     Examples
     --------
-    >>> rounded(40.3257), rounded(1234.5)
-    ('40.3', '1,230')
+    >>> rounded(40.3257), rounded(1234.5), rounded(float("nan"))
+    ('40.3', '1,230', '–')
     """
-    return number(float(f"{value:.3g}"))
+    return number(float(f"{value:.3g}")) if not math.isnan(value) else "–"
 
 
 def percent(share: float) -> str:

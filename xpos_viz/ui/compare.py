@@ -55,7 +55,7 @@ def _take(moves: livemap.Moves) -> None:
 def _head(text: Text) -> None:
     """Title, the question of the page, language, and what the address did not get."""
     st.html(_STYLE)
-    title, switch = st.columns([4, 1], vertical_alignment="center")
+    title, switch = st.columns([3, 1], gap="large", vertical_alignment="center")
     title.title(text("ui.title"), anchor=False)
     with switch:
         controls.language_switch(text)

@@ -1,5 +1,5 @@
 /** Where ticks stand, and what stands at them. */
-import { number, shortened } from "./text.js";
+import { number, rounded, shortened } from "./text.js";
 
 const ROOM = 46; // pixels a number needs along its axis
 const LINE = 13; // pixels a token needs
@@ -59,7 +59,7 @@ export function barTicks(low, high, pixels, powers) {
 }
 
 function factor(power) {
-  const size = number(2 ** Math.abs(power));
+  const size = rounded(2 ** Math.abs(power));
   return power < 0 ? `1/${size}` : `${size}`;
 }
 

@@ -133,12 +133,13 @@ export function placed(panel) {
   return { values, rows, columns, block, ...edges, panel };
 }
 
-/** The values at lags ≥ 0 of a map of a window: where XPos grows sets no limit. */
-function behind({ values, rows, columns }) {
+/** The values of a map of a window where no key of a block is ahead: growth sets no limit. */
+function behind({ values, rows, columns, block }) {
   if (rows !== columns || Number.isNaN(values[columns - 1])) return values; // nothing is ahead
-  const kept = new Float32Array((rows * (rows + 1)) / 2);
-  for (let row = 0, at = 0; row < rows; at += ++row) {
-    kept.set(values.subarray(row * columns, row * columns + row + 1), at);
+  const own = block === 1 ? 1 : 0; // whether the diagonal itself is kept
+  const kept = new Float32Array((rows * (rows - 1)) / 2 + own * rows);
+  for (let row = 0, at = 0; row < rows; at += row + own, row++) {
+    kept.set(values.subarray(row * columns, row * columns + row + own), at);
   }
   return kept;
 }
