@@ -742,6 +742,16 @@ def test_weights_of_many_tokens_are_sent_when_they_are_asked_for():
         check(told, address(page), held=True)
 
 
+def test_weights_that_the_browser_has_are_not_sent_again():
+    page = release(opened(), stage="weights")
+    page = release(page, gamma=0.5)
+    assert sent(page)["streamed"] is not None
+    page = again(control(page, "language").set_value("zh"))
+    assert "streamed" not in sent(page)
+    page = say(page, heard(page) | {"holds": None})  # a picture that was mounted anew
+    assert sent(page)["streamed"] is not None
+
+
 # Hostile addresses
 
 

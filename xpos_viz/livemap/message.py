@@ -284,9 +284,11 @@ def _streamed(experiment: Experiment, look: Look) -> dict[str, Any] | None:
     shown = "weights" in (experiment.view.stage, look.difference)
     if not shown or experiment.inputs.tokens <= LIVE_WEIGHTS:
         return None
-    result = run(replace(experiment, view=replace(experiment.view, stage="weights")))
+    described = replace(experiment, view=replace(experiment.view, stage="weights"))
+    result = run(described)
     maps = (result.measurements[0], result.measurements[-1])
     return {
+        "name": f"{described!r}",
         "start": experiment.window.start,
         "stop": experiment.window.stop,
         "block": result.block,

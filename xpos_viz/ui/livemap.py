@@ -53,7 +53,7 @@ function start(data, parentElement, setStateValue) {
   return handle;
 }
 """
-_KEY, _SAID, _TAKEN = "livemap", "said", "livemap_taken"
+_KEY, _SAID, _TAKEN, _STREAMED = "livemap", "said", "livemap_taken", "livemap_streamed"
 _component = component("xpos_viz_livemap", js=f"{livemap.source()}\n{_HOST}")
 
 
@@ -81,8 +81,12 @@ def show(
     """
     described = livemap.payload(experiment, text, mode, look)
     described["echo"] = st.session_state.get(_TAKEN, 0)
+    streamed = described["streamed"] and described["streamed"]["name"]
     if _said().holds == described["data"]:
         described = livemap.without_data(described)
+        if streamed and streamed == st.session_state.get(_STREAMED):
+            described.pop("streamed")
+    st.session_state[_STREAMED] = streamed
     _component(
         key=_KEY,
         data=livemap.packed(described),
