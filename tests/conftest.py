@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported: one per process
 settings.register_profile("steady", derandomize=True, database=None, deadline=None)
 settings.register_profile("search", max_examples=2000, database=None, deadline=None)
 settings.load_profile("steady")  # `--hypothesis-profile search` looks for new examples
@@ -38,6 +37,7 @@ def find_chromium() -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported: one per process
     config.addinivalue_line("markers", "browser: needs a Chromium; left out where none is found")
     if find_chromium() is None and os.environ.get(REQUIRE) == "1":
         raise pytest.UsageError(
