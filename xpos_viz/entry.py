@@ -219,6 +219,15 @@ def placed(
     return m, n
 
 
+def check_whole(
+    name: str, value: object, low: int, way_out: str = "", *, below: float = math.inf
+) -> None:
+    """Raise ValueError unless `value` is an integer from `low` to before `below`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value < below:
+        way_out = way_out or f"use {low} or more."
+        raise ValueError(f"{name} must be an integer ≥ {low}, got {value!r}; {way_out}")
+
+
 def is_finite(value: object) -> bool:
     """Whether `value` is a real number that is neither infinite nor NaN."""
     return isinstance(value, Real) and math.isfinite(value)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from xpos_viz.encoding import Encoding, Value, lookup
+from xpos_viz.entry import check_whole
 from xpos_viz.inputs import SOURCES, Inputs
-from xpos_viz.inputs.vectors import check_whole
 from xpos_viz.masks import Mask
 
 D = TypeVar("D", bound="Inputs | View")

@@ -26,7 +26,7 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import DTYPES, FAR, Positions, real_positions
+from xpos_viz.entry import DTYPES, FAR, Positions, check_whole, real_positions
 from xpos_viz.kernel import turn
 
 _TOKENS = 1 << 14  # positions measured at a time, which bounds the memory
@@ -272,8 +272,7 @@ def accuracy_table(
     1  bfloat16  theta    8192   2.00
     """
     for length in lengths:
-        if isinstance(length, bool) or not isinstance(length, int) or length < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"a length must be an integer ≥ 1, got {length!r}; use 512.")
+        check_whole("a length", length, 1, "use 512.")
     rows: list[tuple[str, str, int, float]] = []
     for dtype, part in product(dtypes, kept):
         worst = _worst(encoding, max(lengths, default=0), dtype, part)

@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
 
-from xpos_viz.curves.shared import by_head, check_whole, head_numbers, tidy, whole_lags
+from xpos_viz.curves.shared import by_head, head_numbers, tidy, whole_lags
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import FAR, Positions, Rates, real_positions
+from xpos_viz.entry import FAR, Positions, Rates, check_whole, real_positions
 from xpos_viz.kernel import lag_response, lag_sum, over_lags
 
 Curve = Float[Tensor, "*heads_and_lags"]

@@ -13,8 +13,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from xpos_viz.curves.decay import curves_of
-from xpos_viz.curves.shared import check_whole, head_numbers, tidy
+from xpos_viz.curves.shared import head_numbers, tidy
 from xpos_viz.encoding import Encoding
+from xpos_viz.entry import check_whole
 from xpos_viz.masks import Mask
 
 

@@ -23,9 +23,9 @@ from torch import Tensor
 from xpos_viz.attention import AnyMask, attention_logits, visible_keys
 from xpos_viz.curves.decay import decay_curve
 from xpos_viz.curves.masked import lag_counts
-from xpos_viz.curves.shared import by_head, check_whole, head_numbers, tidy
+from xpos_viz.curves.shared import by_head, head_numbers, tidy
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import Positions, token_positions
+from xpos_viz.entry import Positions, check_whole, token_positions
 from xpos_viz.masks import Mask
 
 

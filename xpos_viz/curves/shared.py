@@ -46,14 +46,6 @@ def head_numbers(values: Sequence[Float[Tensor, "..."]]) -> Int[Tensor, "heads o
     return torch.arange(max((by_head(x).shape[0] for x in values), default=1))[:, None]
 
 
-def check_whole(
-    name: str, value: object, low: int, way_out: str, *, below: float = math.inf
-) -> None:
-    """Raise ValueError unless `value` is an integer from `low` to before `below`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value < below:
-        raise ValueError(f"{name} must be an integer ≥ {low}, got {value!r}; {way_out}")
-
-
 def whole_lags(lags: Positions | float, low: float, what: str) -> Float[Tensor, "..."]:
     """Lags in float64, or ValueError if one is not whole or below `low`."""
     distance = real_positions(lags, "lags")

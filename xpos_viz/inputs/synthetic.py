@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
-from xpos_viz.inputs.vectors import Vectors, check_whole
+from xpos_viz.entry import check_whole
+from xpos_viz.inputs.vectors import Vectors
 
 MAX_SEED = 2**31
 """The largest seed; a browser counts whole numbers safely up to far beyond it."""

@@ -26,9 +26,3 @@ class Vectors:
     k: Float[Tensor, "tokens head_dim"]
     layout: Layout
     labels: tuple[str, ...] = ()
-
-
-def check_whole(name: str, value: object, low: int) -> None:
-    """Raise ValueError unless `value` is an integer ≥ `low`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < low:
-        raise ValueError(f"{name} must be an integer ≥ {low}, got {value!r}; use {low} or more.")

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from xpos_viz.encoding import rope, xpos
+from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
-from xpos_viz.inputs.vectors import check_whole
 from xpos_viz.livemap.message import AXES, DIFFERENCES, MASKED
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.theme import PALETTES
