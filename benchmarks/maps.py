@@ -141,7 +141,7 @@ def _peers() -> list[tuple[str, scores.Scores]]:
 
 
 def _map(q: Tensor, k: Tensor, encoding: Encoding, options: dict[str, str]) -> Callable[[], object]:
-    """A call without arguments."""
+    """A call without arguments; the table above holds its options as plain words."""
     return lambda: pooled_map(q, k, encoding, size=SIZE, **options)  # pyright: ignore[reportArgumentType]
 
 

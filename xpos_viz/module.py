@@ -324,6 +324,7 @@ class RotaryXPos(nn.Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the layer, and derive the bias anew."""
+        # torch gives the argument of Module.__setstate__ no type
         super().__setstate__(state)  # pyright: ignore[reportUnknownMemberType]
         self._bias = self.encoding.bias
 
@@ -359,6 +360,7 @@ class RotaryXPos(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move or cast the layer; the rates are derived anew, also after `to_empty`."""
+        # torch gives the arguments of Module._apply no type
         super()._apply(fn, recurse)  # pyright: ignore[reportUnknownMemberType]
         self._bits = _bits(self.encoding).to(self._bits.device)
         return self
