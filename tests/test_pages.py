@@ -16,12 +16,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from xpos_viz import run
+from xpos_viz.encoding import PARAMETERS
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.words import tiny
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import AXES, DIFFERENCES, LIVE_WEIGHTS, MASKED
-from xpos_viz.livemap.steps import STEPS
 from xpos_viz.results import curves, self_check
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 from xpos_viz.theme import PALETTES
@@ -219,7 +219,7 @@ def check_settings(told, state):
     assert {slider["key"]: slider["places"] for slider in told["sliders"]} == places
     for slider in told["sliders"]:
         assert slider["parameter"] == slider["key"].removeprefix("xpos_")
-        assert slider["steps"] == list(STEPS[slider["parameter"]])
+        assert slider["steps"] == list(PARAMETERS[slider["parameter"]].steps)
     view = state.experiment.view
     assert told["view"] == {
         "stage": view.stage,
