@@ -16,16 +16,9 @@ from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
-from xpos_viz.livemap.message import AXES, DIFFERENCES, MASKED
+from xpos_viz.livemap.message import MASKED
+from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.theme import PALETTES
-
-LOOKS: Mapping[str, tuple[str, ...]] = {
-    "axis": AXES,
-    "difference": DIFFERENCES,
-    "colours": tuple(PALETTES),
-}
-"""How the picture may be looked at, the usual way first."""
 
 APART: tuple[str, ...] = ("no", "yes")
 """Whether RoPE and XPos have bases of their own."""
@@ -74,17 +67,22 @@ class State:
     difference: str = "plain"
     colours: str = "blue_red"
 
+    @property
+    def look(self) -> Look:
+        """How the picture is looked at."""
+        return Look(**{name: getattr(self, name) for name in LOOKS})
+
 
 @dataclass(frozen=True)
 class Refusal:
     """A setting of an address that was not taken, its value, and what is used instead.
 
-    Nothing is used instead of a setting that does not exist.
+    That is "" for a setting that is usually left out, and None for one that does not exist.
     """
 
     key: str
     value: str
-    used: str = ""
+    used: str | None = None
 
 
 def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
@@ -132,7 +130,7 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     def choose(key: str, legal: tuple[str, ...], default: str) -> str:
         value = left.pop(key, default)
         if value not in legal:
-            refused.append(Refusal(key, _shown(value), default or "–"))
+            refused.append(Refusal(key, _shown(value), default))
         return value if value in legal else default
 
     source = choose("source", tuple(SOURCES), "sample")
@@ -150,7 +148,7 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
         try:
             experiment = within_caps(Experiment.from_dict(candidate))
         except ValueError:
-            refused.append(Refusal(key, _shown(left[key]), entries.get(key, "–")))
+            refused.append(Refusal(key, _shown(left[key]), entries.get(key, "")))
         else:
             entries = candidate
     first, second = experiment.encodings
