@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from xpos_viz.comparison import compare
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.paper_pen import save
 from xpos_viz.results import run
@@ -9,5 +10,5 @@ from xpos_viz.texts import texts
 from xpos_viz.ui.state import opening
 
 if __name__ == "__main__":
-    picture = save(score_maps(run(opening()), texts("en")), "png")
+    picture = save(score_maps(compare(run(opening())), texts("en")), "png")
     Path(__file__).with_name("compare.png").write_bytes(picture)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpos_viz import Experiment, rope, run, xpos
+from xpos_viz.comparison import compare
 from xpos_viz.experiment import View
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
@@ -33,12 +34,18 @@ def array(value) -> np.ndarray:
 
 
 def maps(
-    inputs: Inputs | None = None, encodings=PAIR, *, language="en", **view: Any
+    inputs: Inputs | None = None,
+    encodings=PAIR,
+    *,
+    language="en",
+    how="plain",
+    colours="blue_red",
+    **view: Any,
 ) -> tuple[Any, Heatmaps]:
     """A result and the description of its maps."""
     inputs = inputs or Sample("chinese", 8, 3)
     result = run(Experiment(encodings, inputs, View(**view)))
-    return result, score_maps(result, texts(language))
+    return result, score_maps(compare(result, how), texts(language), colours)
 
 
 def state(stage, mask, language="en"):
@@ -48,9 +55,12 @@ def state(stage, mask, language="en"):
     return text("figure.state", **parts)
 
 
-def one_panel(values, *, labels=(), limit=1.0, scale: Scale = "diverging", **axis) -> Heatmaps:
-    """A description of a single map, for values that no experiment gives."""
+def one_panel(
+    values, *, seen=None, labels=(), limit=1.0, scale: Scale = "diverging", powers=False, **axis
+) -> Heatmaps:
+    """A description of a single map, for values that no experiment gives; NaN is masked."""
     values = np.asarray(values, dtype=np.float64)
+    seen = ~np.isnan(values) if seen is None else np.asarray(seen)
     positions = np.arange(len(values), dtype=np.float64)
     words = {"queries": "down", "keys": "across", "query": "m", "key": "n", "lag": "Δ"}
     described = {**words, "positions": positions, "block": 1, "labels": tuple(labels), **axis}
@@ -58,6 +68,6 @@ def one_panel(values, *, labels=(), limit=1.0, scale: Scale = "diverging", **axi
         name="one",
         alt="One map.",
         axis=Axis(**described),
-        panels=(Panel(("Map", "base 10", "state"), values, 0),),
-        bars=(Bar("value", limit, scale),),
+        panels=(Panel(("Map", "base 10", "state"), values, 0, seen),),
+        bars=(Bar("value", limit, scale, "blue_red", powers),),
     )

@@ -22,15 +22,15 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from xpos_viz import decay_curve, run
+from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.figures.paper_pen import DPI, PAGE
 from xpos_viz.figures.words import rounded
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.pooling import robust_limit
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
-from xpos_viz.ui.state import State, from_address, opening, to_address, with_encoding, with_view
+from xpos_viz.ui.state import from_address, opening, to_address, with_encoding
 
 pytestmark = pytest.mark.browser
 
@@ -256,15 +256,9 @@ def wanted(experiment, difference="plain"):
     result = run(experiment)
     tables = [measurement.values for measurement in result.measurements]
     scale = "sequential" if experiment.view.stage == "weights" else "diverging"
-    last, limit = result.difference, result.difference_limit
-    if difference == "weights":
-        weights = run(with_view(State(experiment), stage="weights").experiment)
-        last, limit = weights.difference, weights.difference_limit
-    if difference == "ratio":
-        last = np.log2(np.abs(tables[1]) / np.abs(tables[0]))
-        limit = robust_limit(last[np.tri(len(last), dtype=bool)])
+    comparison = compare(result, difference)
     own = [(table, result.limit, scale) for table in tables]
-    return result, [*own, (last, limit, "diverging")]
+    return result, [*own, (comparison.shown, comparison.limit, "diverging")]
 
 
 def painted(panel, mode: Mode, nearly):
@@ -464,7 +458,7 @@ def test_zooming_into_one_panel_moves_all_and_is_kept(visit):
 def test_hovering_shows_query_key_lag_and_the_true_values(stage, visit):
     address = SHORT | {"stage": stage}
     page, result = visit(address), run(asked(address))
-    tables = [*(measurement.values for measurement in result.measurements), result.difference]
+    tables = [*(measurement.values for measurement in result.measurements), compare(result).values]
     text = texts("en")
     for panel, (m, n) in enumerate(((20, 4), (27, 0), (9, 9))):
         page.mouse.move(*place(page, panel, m, n), steps=3)
@@ -700,7 +694,7 @@ def test_layer_and_head_change_the_data_under_the_picture(visit):
     page.mouse.move(*place(page, 0, 20, 4))
     _, values = reading(page)
     result = run(asked(SHORT | {"layer": "16", "head": "3"}))
-    tables = [*(measurement.values for measurement in result.measurements), result.difference]
+    tables = [*(measurement.values for measurement in result.measurements), compare(result).values]
     assert values == pytest.approx([table[20, 4] for table in tables], rel=1e-5, abs=1e-5)
 
 

@@ -7,10 +7,11 @@ import pytest
 
 from tests import cases, drawn
 from xpos_viz import Experiment, decay_curve, nope, rope, xpos
+from xpos_viz.comparison import compare
 from xpos_viz.encoding import longrope, t5
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.words import label, number, rounded, settings
+from xpos_viz.figures.words import factors, label, number, rounded, settings, span, tokens
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
@@ -86,6 +87,47 @@ def test_measured_numbers_have_three_digits(value, words):
     assert rounded(value) == words
 
 
+@pytest.mark.parametrize(
+    ("limit", "ticks"),
+    [
+        (1e-6, {0: "1"}),
+        (0.25, {-0.25: "1/1.19", 0: "1", 0.25: "1.19"}),
+        (1.0, {-1: "1/2", 0: "1", 1: "2"}),
+        (3.2, {-2: "1/4", 0: "1", 2: "4"}),
+        (12.0, {-10: "1/1,020", -5: "1/32", 0: "1", 5: "32", 10: "1,020"}),
+        (1074.0, {-1000: "1/1.07e+301", -500: "1/3.27e+150", 0: "1"}),
+    ],
+)
+def test_exponents_are_written_as_factors(limit, ticks):
+    shown = factors(limit)
+    assert dict(list(shown.items())[: len(ticks)]) == ticks
+    assert list(shown) == [-place for place in reversed(shown)]
+    assert len(factors(limit, 2)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "chinese"),
+    [
+        (1, "1 token", "1 个词元"),
+        (2, "2 tokens", "2 个词元"),
+        (1002, "1,002 tokens", "1,002 个词元"),
+        (0.999999, "1 token", "1 个词元"),
+        (0.25, "0.25 tokens", "0.25 个词元"),
+        (1234.5, "1,230 tokens", "1,230 个词元"),
+    ],
+)
+def test_tokens_are_counted_in_words(count, english, chinese):
+    assert tokens(count, texts("en")) == english
+    assert tokens(count, texts("zh")) == chinese
+
+
+def test_a_window_of_one_token_is_named_by_it():
+    assert span(range(5, 6), texts("en")) == "token 5"
+    assert span(range(5, 9), texts("en")) == "tokens 5 to 8"
+    assert span(range(5, 6), texts("zh")) == "词元 5"
+    assert span(range(5, 9), texts("zh")) == "词元 5 到 8"
+
+
 def test_an_encoding_is_written_with_its_parameters():
     encoding, text = xpos(64, base=1e5, gamma=0.25, scale_base=1024.0), texts("en")
     assert settings(encoding, text) == "base 100,000, γ 0.25, B 1,024"
@@ -137,12 +179,12 @@ def test_every_family_can_be_written(language):
 @pytest.mark.parametrize("stage", STAGES)
 def test_panels_show_the_run(stage, mask):
     result, maps = drawn.maps(Random(40), TRIPLE, stage=stage, mask=mask)
-    shown = [*(measurement.values for measurement in result.measurements), result.difference]
+    shown = [*(measurement.values for measurement in result.measurements), compare(result).values]
     assert [panel.bar for panel in maps.panels] == [0, 0, 0, 1]
     for panel, values in zip(maps.panels, shown, strict=True):
-        assert panel.values is values
+        assert np.array_equal(panel.values, values, equal_nan=True)
         assert np.array_equal(np.isnan(values), ~result.seen)
-    assert [bar.limit for bar in maps.bars] == [result.limit, result.difference_limit]
+    assert [bar.limit for bar in maps.bars] == [result.limit, compare(result).limit]
     own = "sequential" if stage == "weights" else "diverging"
     assert [bar.scale for bar in maps.bars] == [own, "diverging"]
 
@@ -167,6 +209,73 @@ def test_titles_name_encoding_parameters_stage_and_mask(language, stage, mask):
         ("XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state),
         ("XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state),
     ]
+
+
+COMPARED = {
+    ("en", "plain"): ("XPos − RoPE", "raw scores q·k", "difference of score q·k (no unit)"),
+    ("en", "ratio"): ("|XPos| / |RoPE|", "raw scores q·k", "ratio of the shown means"),
+    ("en", "weights"): (
+        "XPos − RoPE, weights",
+        "softmax weights",
+        "difference of weight (share of 1)",
+    ),
+    ("zh", "plain"): ("XPos − RoPE", "原始分数 q·k", "分数 q·k（无单位）之差"),
+    ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数 q·k", "所显示平均值之比"),
+    ("zh", "weights"): ("XPos − RoPE（权重）", "softmax 权重", "权重（占 1 的份额）之差"),
+}
+
+
+@pytest.mark.parametrize(("language", "how"), COMPARED)
+def test_the_last_panel_is_the_comparison_that_is_asked_for(language, how):
+    result, maps = drawn.maps(language=language, how=how, colours="teal_brown")
+    comparison, title = compare(result, how), COMPARED[language, how]
+    comma, mask = {"en": (", ", "causal mask"), "zh": ("，", "因果掩码")}[language]
+    panel, bar = maps.panels[-1], maps.bars[-1]
+    parameters = comma.join(("base 100,000", "γ 0.4", "B 24"))
+    assert panel.title == (title[0], parameters, f"{title[1]}{comma}{mask}")
+    assert np.array_equal(panel.values, comparison.shown, equal_nan=True)
+    assert (bar.label, bar.limit, bar.scale) == (title[2], comparison.limit, "diverging")
+    assert [bar.powers for bar in maps.bars] == [False, how == "ratio"]
+    assert {bar.colours for bar in maps.bars} == {"teal_brown"}
+    plain = drawn.maps(language=language)[1]
+    assert [panel.title for panel in maps.panels[:2]] == [panel.title for panel in plain.panels[:2]]
+    for own, usual in zip(maps.panels[:2], plain.panels[:2], strict=True):
+        assert np.array_equal(own.values, usual.values, equal_nan=True)
+    assert title[0] in maps.alt
+
+
+def test_a_ratio_is_said_to_be_that_of_the_shown_means():
+    end = "Colours end at the 99.5 % quantile of the magnitudes at Δ ≥ 0, "
+    result, maps = drawn.maps(how="ratio")
+    limit, own = (
+        rounded(result.limit),
+        [rounded(compare(result, how).limit) for how in ("plain", "weights")],
+    )
+    assert maps.notes[-1] == (
+        f"{end}{limit}; the ratio is that of the shown means, on a logarithmic scale whose white "
+        "is 1."
+    )
+    for how, difference in zip(("plain", "weights"), own, strict=True):
+        assert drawn.maps(how=how)[1].notes[-1] == (
+            f"{end}{limit}, and {difference} for the difference; darker cells lie beyond."
+        )
+
+
+@each_language
+def test_cells_without_a_value_are_counted_and_not_masked(language):
+    fading = xpos(2, scale_base=0.25, gamma=1e-3)
+    view = {"cells": 300, "language": language}
+    result, maps = drawn.maps(Expectation(300), (fading, fading), how="ratio", **view)
+    nothing = result.measurements[0].values == 0
+    assert [panel.undefined.sum() for panel in maps.panels] == [0, 0, nothing.sum()]
+    assert np.array_equal(maps.panels[-1].undefined, nothing)
+    assert 0 < nothing.sum() < result.seen.sum() < result.seen.size
+    said = {
+        "en": "Bright violet: cells that are seen and have no value, such as 0/0 or ∞ − ∞ ({}).",
+        "zh": "亮紫色：可见但没有数值的格子，如 0/0 或 ∞ − ∞（共 {} 格）。",
+    }[language].format(nothing.sum())
+    assert maps.about[-1] == said
+    assert said not in drawn.maps(Expectation(300), (fading, fading), **view)[1].notes
 
 
 def test_words_of_axes_and_bars():
@@ -213,7 +322,7 @@ def test_notes_name_the_data_and_the_limits():
         "Queries and keys of SmolLM2-135M-Instruct, layer 8, head 2, "
         "on the text “Pronoun (sentence, 28 tokens)”, tokens 0 to 27."
     )
-    for limit in (result.limit, result.difference_limit):
+    for limit in (result.limit, compare(result).limit):
         assert rounded(limit) in limits
 
 
@@ -233,7 +342,33 @@ def test_alternative_text_of_maps_has_their_numbers(language):
         assert words in maps.alt
 
 
+def test_alternative_text_of_one_token_leaves_out_what_there_is_not():
+    _, maps = drawn.maps(Expectation(1), (rope(2), xpos(2)), how="ratio")
+    labels = "RoPE (base 10,000), XPos (base 10,000, γ 0.4, B 512)"
+    state = "raw scores q·k, causal mask"
+    assert maps.alt == f"Heatmaps of {labels}, |XPos| / |RoPE|; {state}; token 0."
+    assert maps.notes[0] == "q = k = ones, head dimension 2, token 0: a score is 2·g[m − n]."
+    _, maps = drawn.maps(Expectation(2), (rope(2), xpos(2)))
+    assert maps.alt == (
+        f"Heatmaps of {labels}, XPos − RoPE; {state}; tokens 0 to 1. Mean score magnitude at least "
+        "half the window back: 1.08 for the first, 1.08 for the last."
+    )
+    _, maps = drawn.maps(Expectation(2), (rope(2),), language="zh")
+    assert maps.alt == (
+        "RoPE (base 10,000) 的热图；原始分数 q·k，因果掩码；词元 0 到 1。"
+        "距离不小于窗口一半处分数绝对值的平均：第一个为 1.08，最后一个为 1.08。"
+    )
+
+
 # Curves
+
+
+def test_one_token_has_a_curve_on_either_axis():
+    experiment = Experiment((rope(8), xpos(8)), Expectation(1))
+    for logarithmic in (False, True):
+        shown = decay_curves(curves(experiment), experiment, texts("en"), logarithmic=logarithmic)
+        assert not shown.logarithmic
+        assert [(curve.x.tolist(), curve.y.tolist()) for curve in shown.curves] == [([0], [4])] * 2
 
 
 @each_language
@@ -263,7 +398,7 @@ def test_alternative_text_of_curves_has_their_ends():
     shown = decay(rope(64), xpos(64))
     last = [rounded(curve.y[-1]) for curve in shown.curves]
     assert shown.alt == (
-        "Expectation curves g over the lag, up to 2,048 tokens. "
+        "Expectation curves g over the lag in tokens, up to 2,048. "
         f"RoPE (base 10,000) goes from 32 to {last[0]}; "
         f"XPos (base 10,000, γ 0.4, B 512) goes from 32 to {last[1]}."
     )

@@ -24,6 +24,7 @@ from xpos_viz import (
     run,
     xpos,
 )
+from xpos_viz.comparison import compare
 from xpos_viz.encoding import PARAMETERS, REGISTRY, t5
 from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
@@ -395,7 +396,7 @@ def test_values_are_those_of_the_core(inputs, encodings, stage, mask):
         values, seen = straight(inputs, encoding, stage, mask)
         maps.append(np.where(seen, values, np.nan))
         assert agree(measurement.values, maps[-1])
-    assert agree(result.difference, maps[-1] - maps[0])
+    assert agree(compare(result).values, maps[-1] - maps[0])
     assert np.array_equal(result.seen, ~np.isnan(maps[0]))
     assert result.block == 1
     assert np.array_equal(result.positions, np.arange(inputs.tokens))
@@ -440,7 +441,8 @@ def test_blocks_of_weights_keep_the_whole_attention():
 def test_limits_are_the_quantile_of_what_is_seen(stage):
     result = run(of(Sample("harbour", 8, 3), PAIR, stage=stage))
     maps = [measurement.values for measurement in result.measurements]
-    for limit, shown in ((result.limit, maps), (result.difference_limit, [result.difference])):
+    comparison = compare(result)
+    for limit, shown in ((result.limit, maps), (comparison.limit, [comparison.values])):
         magnitudes = sorted(abs(value) for table in shown for value in table[result.seen])
         assert limit == magnitudes[math.ceil(0.995 * (len(magnitudes) - 1))]
         assert limit < magnitudes[-1]
@@ -448,13 +450,16 @@ def test_limits_are_the_quantile_of_what_is_seen(stage):
 
 def test_where_nothing_differs_there_is_still_a_limit():
     result = run(of(Random(9), (rope(8),)))
-    assert np.array_equal(result.difference[result.seen], np.zeros(45))
-    assert result.difference_limit == 1
+    comparison = compare(result)
+    assert np.array_equal(comparison.values[result.seen], np.zeros(45))
+    assert comparison.limit == 1
 
 
 def test_results_are_read_only():
     result = run(of(Random(9)))
-    arrays = [result.difference, result.seen, result.positions, result.measurements[0].values]
+    comparison = compare(result, "ratio")
+    arrays = [result.seen, result.behind, result.positions, result.measurements[0].values]
+    arrays += [comparison.values, comparison.shown]
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
@@ -465,11 +470,12 @@ def test_beyond_float64_values_are_infinite_and_their_difference_is_unknown():
     result = run(of(Expectation(300), steep, mask="none", cells=300))
     for measurement in result.measurements:
         assert np.isinf(measurement.values[0, 299])
-    assert np.isnan(result.difference[0, 299])
+    comparison = compare(result)
+    assert np.isnan(comparison.values[0, 299])
     assert result.seen.all()
     assert math.isfinite(result.limit)
-    assert math.isfinite(result.difference_limit)
-    assert np.isfinite(result.difference[np.tri(300, dtype=bool)]).all()
+    assert math.isfinite(comparison.limit)
+    assert np.isfinite(comparison.values[np.tri(300, dtype=bool)]).all()
 
 
 def test_labels_are_those_of_the_window_or_none():
@@ -487,7 +493,7 @@ def test_the_table_has_a_row_for_each_seen_cell(mask):
     result = run(of(Random(11), start=1, stop=10, cells=4, mask=mask))
     table = result.table()
     rope_name, xpos_name = map(repr, SMALL)
-    assert table.columns.tolist() == ["query", "key", "lag", rope_name, xpos_name, "difference"]
+    assert table.columns.tolist() == ["query", "key", "lag", rope_name, xpos_name]
     rows = [
         (m, n, m - n, *(measurement.values[i, j] for measurement in result.measurements))
         for i, m in enumerate([2.0, 5.0, 8.0])
@@ -495,7 +501,6 @@ def test_the_table_has_a_row_for_each_seen_cell(mask):
         if mask == "none" or j <= i
     ]
     assert list(table.iloc[:, :5].itertuples(index=False, name=None)) == rows
-    assert table["difference"].tolist() == (table[xpos_name] - table[rope_name]).tolist()
 
 
 def test_the_table_survives_a_file():
@@ -587,7 +592,8 @@ def test_growth_ahead_of_the_query_does_not_set_the_colours():
         for mask in ("causal", "none")
     )
     assert whole.measurements[1].values.max() > 1e6 * causal.limit
-    assert (whole.limit, whole.difference_limit) == (causal.limit, causal.difference_limit)
+    assert whole.limit == causal.limit
+    assert compare(whole).limit == compare(causal).limit
 
 
 def test_rows_of_the_table_stand_in_the_middle_of_their_tokens():

@@ -20,6 +20,8 @@ ROOMS: list[set[str]] = [
     {"inputs"},
     {"experiment"},
     {"results"},
+    {"comparison"},
+    {"look"},
     {"figures", "livemap"},
     {"export"},
     {"cli", "ui"},

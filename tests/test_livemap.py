@@ -26,14 +26,16 @@ from streamlit.testing.v1 import AppTest
 
 from tests.cases import LAYOUTS, normal
 from xpos_viz import Experiment, attention_scores, decay_curve, rope, run, xpos
+from xpos_viz.comparison import compare
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.entry import Layout
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random, Sample, Vectors
-from xpos_viz.livemap import Look, packed, payload, source, without_data
+from xpos_viz.livemap import packed, payload, source, without_data
 from xpos_viz.livemap.bundle import modules
 from xpos_viz.livemap.message import LIVE_WEIGHTS
+from xpos_viz.look import Look
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
@@ -104,8 +106,8 @@ def test_modules_say_what_they_are_and_what_they_export(name):
 
 
 @cache
-def described(experiment, language="en", mode: Mode = "light", look=None):
-    return payload(experiment, texts(language), mode, look)
+def described(experiment, language="en", mode: Mode = "light", look=None, own=()):
+    return payload(experiment, texts(language), mode, look, own)
 
 
 def unpacked(data):
@@ -167,14 +169,13 @@ def test_sliders_hold_the_parameters_and_their_steps():
 
 
 def test_each_encoding_has_a_slider_of_its_own_where_that_is_asked_for():
-    sent = described(SHORT, look=Look(own=("base",)))
+    sent = described(SHORT, own=("base",))
     assert [(s["key"], s["places"], s["label"]) for s in sent["sliders"]] == [
         ("base", [0], "Base θ"),
         ("xpos_base", [1], "Base θ of XPos"),
         ("gamma", [1], "γ"),
         ("scale_base", [1], "Scale base B"),
     ]
-    assert sent["view"]["own"] == ("base",)
 
 
 def test_what_the_browser_cannot_compute_is_refused():
@@ -238,7 +239,7 @@ def test_every_sentence_is_sent_in_every_language_and_used():
 HOSTED = """
 import streamlit as st
 from tests.test_livemap import SHORT
-from xpos_viz.livemap import Look
+from xpos_viz.look import Look
 from xpos_viz.texts import texts
 from xpos_viz.ui.livemap import show
 
@@ -447,7 +448,7 @@ def expect_reading(page, experiment):
     row, column = m[0] // result.block, n[0] // result.block
     assert m[1] == min(m[0] + result.block, experiment.inputs.tokens) - 1
     assert float(lag.replace("−", "-")) == (sum(m) - sum(n)) / 2
-    tables = [*(measurement.values for measurement in result.measurements), result.difference]
+    tables = [*(measurement.values for measurement in result.measurements), compare(result).values]
     largest = np.nanmax(np.abs(tables[0]))
     for value, table in zip(values, tables, strict=True):
         assert value == pytest.approx(table[row, column], rel=CORE, abs=1e-6 * largest)
@@ -509,7 +510,7 @@ def test_it_is_sharp_on_a_dense_screen(visit):
 def test_the_colour_under_the_pointer_is_that_of_the_value_read(visit):
     page = visit(described(SHORT))
     pixels, result = picture(page), run(SHORT)
-    limits = (result.limit, result.limit, result.difference_limit)
+    limits = (result.limit, result.limit, compare(result).limit)
     stops = np.array([channels(code) for code in SCALES["diverging"]]).T
     seen = set()
     for x, y in product(range(120, 980, 95), (200, 310)):
@@ -580,7 +581,7 @@ def test_block_means_are_those_of_the_core(mask, visit):
 def test_colours_end_where_those_of_the_figures_do(stage, mask, visit):
     experiment = at(SHORT, stage=stage, mask=mask)
     page, result, text = visit(described(experiment)), run(experiment), texts("en")
-    limit, difference = rounded(result.limit), rounded(result.difference_limit)
+    limit, difference = rounded(result.limit), rounded(compare(result).limit)
     notes = page.locator(".lm-note").all_inner_texts()
     assert text("figure.limits", limit=limit, difference=difference) in notes
     assert (text("figure.growing") in notes) == (mask == "none")
@@ -594,7 +595,7 @@ def test_where_xpos_grows_sets_no_limit(visit):
         result = run(experiment)
         everywhere = robust_limit(*(m.values for m in result.measurements))
         assert rounded(everywhere) != rounded(result.limit)
-        limits = {"limit": rounded(result.limit), "difference": rounded(result.difference_limit)}
+        limits = {"limit": rounded(result.limit), "difference": rounded(compare(result).limit)}
         notes = visit(described(experiment)).locator(".lm-note").all_inner_texts()
         assert texts("en")("figure.limits", **limits) in notes
 
@@ -681,7 +682,7 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
 
 @pytest.mark.browser
 def test_a_base_of_its_own_moves_one_encoding(visit):
-    page = visit(described(SHORT, look=Look(own=("base",))))
+    page = visit(described(SHORT, own=("base",)))
     page.mouse.click(150, 450)
     _, before = reading(page)
     assert len(before) == 3

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import asdict
@@ -18,16 +19,17 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from xpos_viz import run
+from xpos_viz.comparison import compare
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.words import tiny
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap import source
-from xpos_viz.livemap.message import AXES, DIFFERENCES, LIVE_WEIGHTS, MASKED
+from xpos_viz.livemap.message import LIVE_WEIGHTS, MASKED
+from xpos_viz.look import LOOKS
 from xpos_viz.results import curves, self_check
 from xpos_viz.texts import LANGUAGES, catalogue, texts
-from xpos_viz.theme import PALETTES
 from xpos_viz.ui import downloads, livemap
 from xpos_viz.ui.state import from_address, opening
 
@@ -231,7 +233,6 @@ def check_settings(told, state):
         "stop": window.stop,
         "cells": 256,
         "axis": state.axis,
-        "own": ["base"] if apart else [],
         "difference": state.difference,
         "colours": state.colours,
     }
@@ -249,8 +250,7 @@ def check_words(told, language):
     }
     names = {"stage": "ui.stages", "mask": "figure.mask", "difference": "livemap.differences"}
     names |= {"axis": "livemap.axes", "colours": "livemap.palettes"}
-    options = {"stage": STAGES, "mask": MASKED, "difference": DIFFERENCES, "axis": AXES}
-    options |= {"colours": PALETTES}
+    options = {"stage": STAGES, "mask": MASKED, **LOOKS}
     assert told["choices"] == {
         key: [{"value": value, "label": text(f"{names[key]}.{value}")} for value in legal]
         for key, legal in options.items()
@@ -293,7 +293,7 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
             page = release(page, stage=stage)
         check(sent(page), opening | {"stage": stage}, language, held)
         experiment = from_address(opening | {"stage": stage})[0].experiment
-        for line in score_maps(run(experiment), text).about:
+        for line in score_maps(compare(run(experiment)), text).about:
             assert line in words(page)
     assert page.title[0].value == text("ui.title")
     assert text("ui.question") in words(page)
@@ -373,6 +373,54 @@ def test_what_to_notice_is_computed(parameters, language):
     assert check.shift < 1e-9
 
 
+PAIR_OF_ONE = {"source": "expectation", "head_dim": "2", "length": "2"}
+# a score of q = k = (1, 1) at lag 1 is 2 cos 1 = 1.0806, and under XPos 3.5^(−1/512) of that
+EDGES = {
+    ("en", "two tokens, one pair"): """
+- For keys 1 token or more back, the mean size of a score is 1.08 under RoPE and 1.08 under \
+XPos: that is 99.8 % of RoPE's.
+- A query gives 34.3 % of its attention to keys at least 1 token back under RoPE, and 34.3 % \
+under XPos.
+- The only pair halves every 283 tokens: this is what γ and B set.
+""",
+    ("zh", "two tokens, one pair"): """
+- 对至少 1 个词元以前的键，分数的平均大小在 RoPE 下为 1.08，在 XPos 下为 1.08：是 RoPE 的 99.8 %。
+- 一个查询分给至少 1 个词元以前各键的注意力：RoPE 下为 34.3 %，XPos 下为 34.3 %。
+- 唯一的一对每 283 个词元减半：这就是 γ 与 B 所决定的。
+""",
+    ("en", "one token"): """
+- Token 0 alone is shown, and no key lies behind it: a longer window shows what distance does.
+""",
+    ("zh", "one token"): """
+- 只显示词元 0，它之前没有键：窗口更长才能看到距离的作用。
+""",
+}
+SAID_OF = {"two tokens, one pair": PAIR_OF_ONE, "one token": SHORT | {"stop": "1"}}
+
+
+@pytest.mark.parametrize("mask", MASKED)
+@pytest.mark.parametrize(("language", "edge"), EDGES)
+def test_what_to_notice_reads_well_at_the_edges(language, edge, mask):
+    page = opened(SAID_OF[edge] | {"lang": language, "mask": mask, "axis": "log"})
+    assert EDGES[language, edge].strip() in [m.value for m in page.markdown]
+    assert not page.exception
+    said = words(page)
+    span = {"en": ("token 0", "tokens 0 to 1"), "zh": ("词元 0", "词元 0 到 1")}[language]
+    assert span[edge != "one token"] in said
+    assert not re.search(r"\b1 tokens|tokens (\d+) to \1\b|– ", said)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "B = 512 is long against 1 token: over this text XPos hardly fades."),
+        ("zh", "B = 512 相对于 1 个词元很长：在这段文本上 XPos 几乎不衰减。"),
+    ],
+)
+def test_one_token_is_short(language, line):
+    assert line in words(opened({"source": "random", "length": "1", "lang": language}))
+
+
 def test_a_shift_that_cannot_be_measured_is_said_to_be_that():
     parameters = {"source": "random", "scale_base": "1"}
     page, check = opened(parameters), self_check(from_address(parameters)[0].experiment)
@@ -381,7 +429,7 @@ def test_a_shift_that_cannot_be_measured_is_said_to_be_that():
 
 
 def test_a_scale_base_that_is_long_for_the_text_is_explained():
-    line = texts("en")("ui.long_scale", scale="512", tokens=28)
+    line = texts("en")("ui.long_scale", scale="512", tokens="28 tokens")
     assert line not in words(opened(SHORT))
     assert line in words(opened(SHORT | {"scale_base": "512"}))
 
@@ -432,7 +480,7 @@ CHANGES = [
     ("axis", "log", {"axis": "log"}, {"view"}),
     ("head", 5, {"head": "5"}, {"data", "q", "k"}),
     ("layer", 16, {"layer": "16"}, {"data", "q", "k"}),
-    ("apart", True, {"apart": "yes"}, {"view", "sliders"}),
+    ("apart", True, {"apart": "yes"}, {"sliders"}),
 ]
 
 
@@ -778,6 +826,26 @@ def test_weights_that_the_browser_has_are_not_sent_again():
 # Hostile addresses
 
 
+def notice_en(key, value, used):
+    """What is said of a refused setting."""
+    if used is None:
+        return f"The address has a setting `{key}` that does not exist here; it is ignored."
+    instead = f"`{used}` is used instead." if used else "it is left out."
+    return f"The address asks for `{key} = {value}`, which cannot be used; {instead}"
+
+
+def notice_zh(key, value, used):
+    """The same in Chinese."""
+    if used is None:
+        return f"地址中的设置 `{key}` 在这里不存在，已忽略。"
+    return f"地址要求 `{key} = {value}`，无法使用" + (
+        f"；改用 `{used}`。" if used else "，已忽略。"
+    )
+
+
+NOTICES = {"en": notice_en, "zh": notice_zh}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     ("hostile", "refused"),
@@ -788,10 +856,10 @@ def test_weights_that_the_browser_has_are_not_sent_again():
         ({"stage": "<script>alert(1)</script>"}, ("stage", "…", "scores")),
         ({"layer": "![x](http://example.org)"}, ("layer", "…", "8")),
         ({"base": ""}, ("base", "…", "100000")),
-        ({"lang": "fr"}, ("lang", "fr", "–")),
-        ({"stop": "9" * 5000}, ("stop", "…", "–")),
-        ({"<b>x</b>": "1"}, ("…", "1", "")),
-        ({"base.3": "500"}, ("base.3", "500", "")),
+        ({"lang": "fr"}, ("lang", "fr", "")),
+        ({"stop": "9" * 5000}, ("stop", "…", "")),
+        ({"<b>x</b>": "1"}, ("…", "1", None)),
+        ({"base.3": "500"}, ("base.3", "500", None)),
         ({"mask": "sliding:4"}, ("mask", "…", "causal")),
         ({"axis": "symlog"}, ("axis", "symlog", "linear")),
     ],
@@ -800,10 +868,9 @@ def test_weights_that_the_browser_has_are_not_sent_again():
 def test_a_hostile_address_gives_a_notice_and_safe_values(hostile, refused, language):
     page = opened(SHORT | {"lang": language} | hostile)
     language = "en" if "lang" in hostile else language
-    text = texts(language)
     key, value, used = refused
     (notice,) = [warning.value for warning in page.warning]
-    assert notice == text("ui.refused" if used else "ui.unknown", key=key, value=value, used=used)
+    assert notice == NOTICES[language](key, value, used)
     assert "<" not in notice
     assert changed(SHORT | {"lang": language}, page) == set()
 
@@ -853,27 +920,36 @@ def test_files_are_of_what_is_shown(language, monkeypatch):
     page = opened(SHORT | {"lang": language})
     moves = {"gamma": 0.5, "stage": "masked", "start": 3, "axis": "log"}
     asked = SHORT | {"gamma": "0.5", "stage": "masked", "start": "3", "axis": "log"}
-    release(page, **moves)
-    for parameters, figures in ((SHORT, offered[:2]), (asked, offered[2:])):
+    page = release(page, **moves)
+    looks = [{"difference": "ratio", "colours": "purple_orange"}, {"difference": "weights"}]
+    for look in looks:
+        page = release(page, **look)
+    shown = [SHORT, asked, asked | looks[0], asked | looks[0] | looks[1]]
+    assert len(offered) == 2 * len(shown)
+    for parameters, figures in zip(
+        shown, zip(offered[::2], offered[1::2], strict=True), strict=True
+    ):
         state, _ = from_address(parameters)
         experiment, text = state.experiment, texts(language)
-        result, table = run(experiment), curves(experiment)
+        comparison, table = compare(run(experiment), state.difference), curves(experiment)
         logarithmic = state.axis == "log"
         descriptions = (
-            score_maps(result, text),
+            score_maps(comparison, text, state.colours),
             decay_curves(table, experiment, text, logarithmic=logarithmic),
         )
         for figure, description, rows in zip(
-            figures, descriptions, (result.table(), table), strict=True
+            figures, descriptions, (comparison.table(), table), strict=True
         ):
             assert figure[0] == plain(description)
             assert figure[1].equals(rows)
         assert (figures[0][1]["query"] >= figures[0][1]["key"]).all()  # no masked cell
+    columns = [figures[1].columns[-1] for figures in offered[::2]]
+    assert columns == ["difference", "difference", "ratio", "weights_difference"]
 
 
 def plain(description):
     """A description as text, arrays by their numbers."""
-    return json.dumps(asdict(description), default=list)
+    return json.dumps(asdict(description), default=lambda array: array.tolist())
 
 
 # Set-up

@@ -9,7 +9,7 @@ import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,16 +26,17 @@ from PIL import Image
 
 from tests import drawn
 from xpos_viz import Experiment, nope, rope, xpos
+from xpos_viz.comparison import KINDS as KINDS_OF_COMPARISON
 from xpos_viz.figures import fonts
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.description import Curve, Curves, Panel
+from xpos_viz.figures.description import Curve, Curves
 from xpos_viz.figures.paper import DPI, INK, PAGE
 from xpos_viz.figures.paper_pen import KINDS, VECTOR_CELLS, draw, save
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, token_labels
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, catalogue, texts
-from xpos_viz.theme import CLIPPED, DASHES, LINES, SCALES
+from xpos_viz.theme import CLIPPED, DASHES, LINES, PALETTES
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -94,18 +95,18 @@ def at_cells(pixels, axes, description):
     return pixels[rows, columns].reshape(len(positions), len(positions), 3)
 
 
-def expected(values, limit, scale):
+def expected(values, limit, scale, colours="blue_red"):
     """The colours of values by the theme, written out."""
-    values = np.asarray(values)
-    stops = np.array([to_rgb(code) for code in SCALES[scale]])
+    values, palette = np.asarray(values), PALETTES[colours]
+    stops = np.array([to_rgb(code) for code in palette.scales[scale]])
     low = -limit if scale == "diverging" else 0.0
     places = np.linspace(low, limit, len(stops))
-    colours = np.stack([np.interp(values, places, stops[:, part]) for part in range(3)], -1)
-    under, over = CLIPPED[scale]
-    colours[values < low] = to_rgb(under)
-    colours[values > limit] = to_rgb(over)
-    colours[np.isnan(values)] = to_rgb(INK.masked)
-    return colours
+    painted = np.stack([np.interp(values, places, stops[:, part]) for part in range(3)], -1)
+    under, over = palette.clipped[scale]
+    painted[values < low] = to_rgb(under)
+    painted[values > limit] = to_rgb(over)
+    painted[np.isnan(values)] = to_rgb(INK.masked)
+    return painted
 
 
 def rectangles(content):
@@ -273,7 +274,7 @@ def test_pdf_embeds_its_fonts_as_fonts(language):
 def test_labels_stay_text():
     strange = ("$x_1$", "<b>", "&amp;", r"\alpha", "a", "a", "\U00013000", "a\nb", "w" * 40)
     maps = drawn.one_panel(np.zeros((9, 9)), labels=strange)
-    maps = replace(maps, panels=(Panel(("$\\sum$", "{}", "%s"), maps.panels[0].values, 0),))
+    maps = replace(maps, panels=(replace(maps.panels[0], title=("$\\sum$", "{}", "%s")),))
     words = svg_texts(save(maps, "svg"))
     shown = ("$x_1$", "<b>", "&amp;", r"\alpha", "�", "a�b", "w" * 11 + "…", "$\\sum$", "{}", "%s")
     assert set(shown) <= set(words)
@@ -374,6 +375,41 @@ def test_cells_have_the_colours_of_the_theme(size, scale):
         assert np.abs(at_cells(pixels, panel, maps) - colours).max() < SHADE
     assert to_hex(colours[0, 0]) == "#ffffff"
     assert to_hex(colours[1, 1]) == INK.masked
+
+
+@pytest.mark.parametrize("size", [3, 70])
+def test_cells_without_a_value_have_a_colour_of_their_own(size):
+    values = np.resize([0.5, np.nan, np.nan, 0.0], (size, size))
+    seen = ~np.isnan(values) | (np.indices((size, size)).sum(0) % 3 == 1)
+    maps = drawn.one_panel(values, seen=seen)
+    colours = expected(values, 1.0, "diverging")
+    colours[np.isnan(values) & seen] = to_rgb(INK.undefined)
+    assert np.isnan(values).sum() > (np.isnan(values) & seen).sum() > 0
+    axes = draw(maps).axes[0]
+    for pixels in (png(save(maps, "png")), page(save(maps, "pdf"))):
+        assert np.abs(at_cells(pixels, axes, maps) - colours).max() < SHADE
+
+
+@pytest.mark.parametrize("how", KINDS_OF_COMPARISON)
+@pytest.mark.parametrize("colours", PALETTES)
+def test_files_have_the_comparison_and_the_colours_that_are_shown(colours, how):
+    """As the live map has them: its rule is written out here once more."""
+    stage = "weights" if how == "plain" else "scores"
+    result, maps = drawn.maps(Sample("pronoun", 8, 2), how=how, colours=colours, stage=stage)
+    compared = drawn.maps(Sample("pronoun", 8, 2), stage="weights" if how == "weights" else stage)[
+        0
+    ]
+    first, last = (measurement.values for measurement in compared.measurements)
+    shown = np.log2(np.abs(last) / np.abs(first)) if how == "ratio" else last - first
+    limit = np.quantile(np.abs(shown[result.seen]), 0.995, method="higher")
+    own = "sequential" if stage == "weights" else "diverging"
+    panels = [(measurement.values, result.limit, own) for measurement in result.measurements]
+    panels.append((shown, limit, "diverging"))
+    drawn_on = draw(maps).axes
+    for pixels in (png(save(maps, "png")), page(save(maps, "pdf"))):
+        for axes, panel in zip(drawn_on, panels, strict=False):
+            wanted = expected(*panel, colours)
+            assert np.abs(at_cells(pixels, axes, maps) - wanted).max() < 2 * SHADE
 
 
 @pytest.mark.parametrize("inputs", [Sample("pronoun", 8, 2), Sample("chinese", 8, 3)], ids=repr)
@@ -497,6 +533,37 @@ def test_a_bar_is_written_in_round_numbers(limit, scale, words):
     low = -limit if scale == "diverging" else 0.0
     values = [float(word.replace("−", "-")) for word in words]
     assert axes.get_xticks() == pytest.approx([(v - low) / (limit - low) for v in values])
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (1e-9, ["1"]),
+        (0.5, ["1/1.41", "1", "1.41"]),
+        (2.5, ["1/4", "1/2", "1", "2", "4"]),
+        (30.0, ["1/1,050,000", "1", "1,050,000"]),
+    ],
+)
+def test_a_bar_of_a_ratio_is_written_in_factors(limit, words):
+    maps = drawn.one_panel([[0.0]], limit=limit, powers=True)
+    assert [label.get_text() for label in draw(maps).axes[1].get_xticklabels()] == words
+
+
+@pytest.mark.parametrize("how", KINDS_OF_COMPARISON)
+@pytest.mark.parametrize("stage", ["scores", "weights"])
+@pytest.mark.parametrize("inputs", [Random(64, 0, "independent"), Expectation(512)], ids=repr)
+def test_numbers_of_bars_stand_apart(inputs, stage, how):
+    """Beside each other, within their bar, and away from those of the next bar."""
+    maps = drawn.maps(inputs, (rope(64), xpos(64)), how=how, stage=stage)[1]
+    figure = draw(maps)
+    figure.draw_without_rendering()
+    bars = figure.axes[len(maps.panels) :]
+    boxes = [[label.get_window_extent() for label in bar.get_xticklabels()] for bar in bars]
+    for bar, (first, *_, last) in zip(bars, boxes, strict=True):
+        frame = bar.get_window_extent()
+        assert frame.x0 - 1 < first.x0 < last.x1 < frame.x1 + 1
+    for before, after in pairwise(chain(*boxes)):
+        assert before.x1 + 4 < after.x0
 
 
 @pytest.mark.parametrize("limit", [5e-324, 1e-310, 1e12, 1.7e308])

@@ -11,13 +11,14 @@ from PIL import ImageColor
 
 from tests import drawn
 from xpos_viz import Experiment, nope, rope, xpos
+from xpos_viz.comparison import compare
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
-from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, SCALES
+from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, PALETTES, SCALES, Scale
 
 TRIPLE = (nope(8), rope(8), xpos(8, scale_base=16.0))
 WIDTHS = (480, 960, 1400)
@@ -64,7 +65,7 @@ def near(colour, code):
 def test_cells_are_the_values_of_the_run(inputs, encodings, cells, stage, mask):
     result, maps = drawn.maps(inputs, encodings, stage=stage, mask=mask, cells=cells)
     spec = drawn.spec(draw(maps))
-    shown = [*(measurement.values for measurement in result.measurements), result.difference]
+    shown = [*(measurement.values for measurement in result.measurements), compare(result).values]
     assert len(spec["data"]) == len(shown)
     for trace, values in zip(spec["data"], shown, strict=True):
         assert trace["type"] == "heatmap"
@@ -137,7 +138,7 @@ def test_compared_panels_share_their_limits(stage):
     for trace in spec["data"]:
         assert not {"zmin", "zmax", "zauto", "colorscale"} & trace.keys()
     first, second = spec["layout"]["coloraxis"], spec["layout"]["coloraxis2"]
-    for axis, limit in ((first, result.limit), (second, result.difference_limit)):
+    for axis, limit in ((first, result.limit), (second, compare(result).limit)):
         assert limit < axis["cmax"] < 1.01 * limit
     assert second["cmin"] == -second["cmax"]
     assert first["cmin"] == (0 if stage == "weights" else -first["cmax"])
@@ -166,7 +167,7 @@ def test_only_what_lies_beyond_the_limit_is_marked_as_clipped(stage):
     """The limit itself is a value of a cell, and within the scale."""
     result, maps = drawn.maps(stage=stage)
     spec = drawn.spec(draw(maps))
-    for trace, limit in zip(spec["data"][1:], (result.limit, result.difference_limit), strict=True):
+    for trace, limit in zip(spec["data"][1:], (result.limit, compare(result).limit), strict=True):
         axis = spec["layout"][trace["coloraxis"]]
         stops = [stop for stop, code in axis["colorscale"] if code == axis["colorscale"][-1][1]]
         z = drawn.array(trace["z"])[result.seen].astype(np.float64)
@@ -192,6 +193,48 @@ def test_ink_of_a_mode_and_no_template(mode):
     assert INKS["light" if mode == "dark" else "dark"].text not in json.dumps(layout)
 
 
+@pytest.mark.parametrize("colours", PALETTES)
+@pytest.mark.parametrize("stage", ["scores", "weights"])
+def test_colours_are_those_that_were_chosen(stage, colours):
+    palette = PALETTES[colours]
+    layout = drawn.spec(draw(drawn.maps(stage=stage, colours=colours)[1]))["layout"]
+    scales: tuple[Scale, Scale] = ("sequential" if stage == "weights" else "diverging", "diverging")
+    for name, scale in zip(("coloraxis", "coloraxis2"), scales, strict=True):
+        codes = [code for _, code in layout[name]["colorscale"]]
+        below, above = palette.clipped[scale]
+        before = [below] * 2 if scale == "diverging" else []
+        assert codes == [*before, *palette.scales[scale], above, above]
+
+
+def test_a_ratio_is_written_as_factors():
+    values = [[0.0, 1.0, 2.0], [-1.0, np.nan, -20.0], [np.inf, -np.inf, 0.5]]
+    spec = drawn.spec(draw(drawn.one_panel(values, limit=2.5, powers=True)))
+    bar = spec["layout"]["coloraxis"]["colorbar"]
+    assert drawn.array(bar["tickvals"]).tolist() == [-2, -1, 0, 1, 2]
+    assert bar["ticktext"] == ["1/4", "1/2", "1", "2", "4"]
+    (trace,) = spec["data"]
+    assert trace["hovertemplate"].startswith("<b>Map</b>  %{text}<br>")
+    words = drawn.array(trace["text"])[~np.isnan(values)].tolist()
+    assert words == ["1", "2", "4", "0.5", "9.53674e-07", "inf", "0", "1.41421"]
+    plain = drawn.spec(draw(drawn.one_panel(values, limit=2.5)))
+    assert plain["layout"]["coloraxis"]["colorbar"]["tickmode"] == "auto"
+    assert "%{z:.6~g}" in plain["data"][0]["hovertemplate"]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_cells_without_a_value_are_neither_masked_nor_a_value(mode):
+    values, seen = [[0.5, np.nan], [np.nan, 0.5]], [[True, False], [True, True]]
+    spec = drawn.spec(draw(drawn.one_panel(values, seen=seen), mode=mode))
+    own, mark = spec["data"]
+    assert np.array_equal(drawn.array(own["z"]), values, equal_nan=True)
+    assert np.array_equal(np.isnan(drawn.array(mark["z"])), [[True, True], [False, True]])
+    assert {code for _, code in mark["colorscale"]} == {INKS[mode].undefined}
+    assert mark["showscale"] is False
+    assert mark["hovertemplate"].startswith("<b>Map</b>  –<br>")
+    assert (mark["xaxis"], mark["yaxis"]) == (own["xaxis"], own["yaxis"])
+    assert not near(ImageColor.getrgb(INKS[mode].undefined), INKS[mode].masked)
+
+
 # Words
 
 
@@ -212,7 +255,7 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
         spec["layout"][name]["colorbar"]["title"]["text"] for name in ("coloraxis", "coloraxis2")
     ]
     unit = text(f"figure.value.{stage}")
-    assert bars == [unit, text("figure.difference", value=unit)]
+    assert bars == [unit, text("figure.comparison_value.plain", value=unit)]
     assert all(axis["title"]["text"] == text("figure.keys") for axis in axes(spec, "x"))
     down = [axis["title"]["text"] for axis in axes(spec, "y")]
     assert down == [text("figure.queries"), "", ""]

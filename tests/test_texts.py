@@ -65,7 +65,7 @@ def test_a_sentence_is_looked_up_and_filled_in():
     text = texts("en")
     assert text("ui.reset") == "Reset"
     assert text("ui.reset_help").startswith("Back to")
-    assert text("figure.difference", value="weights") == "difference of weights"
+    assert text("figure.comparison_value.plain", value="weights") == "difference of weights"
 
 
 def test_languages_have_a_catalogue_each():

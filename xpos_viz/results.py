@@ -78,14 +78,13 @@ class Result:
         What was run.
     measurements
         One per encoding, in order.
-    difference
-        Last minus first map, (blocks, blocks); zero everywhere for one encoding.
     seen
         (blocks, blocks), bool: which cells are not masked.
-    limit, difference_limit
-        Colour limits: the 99.5 % quantile of the magnitudes seen where no key
-        of a block lies ahead, of all maps and
-        of the difference; where XPos grows, it would leave nothing else to be seen.
+    behind
+        (blocks, blocks), bool: which cells have no visible key ahead of its query.
+    limit
+        Colour limit: the 99.5 % quantile of the magnitudes of all maps at those; where XPos
+        grows, it would leave nothing else to be seen.
     block
         Tokens per cell side.
     positions
@@ -97,10 +96,9 @@ class Result:
 
     experiment: Experiment
     measurements: tuple[Measurement, ...]
-    difference: Array
     seen: NDArray[np.bool_]
+    behind: NDArray[np.bool_]
     limit: float
-    difference_limit: float
     block: int
     positions: Array
     labels: tuple[str, ...]
@@ -125,7 +123,6 @@ class Result:
         }
         for encoding, measurement in zip(self.experiment.encodings, self.measurements, strict=True):
             data[repr(encoding)] = measurement.values[rows, columns]
-        data["difference"] = self.difference[rows, columns]
         return pd.DataFrame(data)
 
 
@@ -152,21 +149,18 @@ def run(experiment: Experiment) -> Result:
     """
     inputs, view, window = experiment.inputs, experiment.view, experiment.window
     measurements = tuple(measure(inputs, encoding, view) for encoding in experiment.encodings)
-    with np.errstate(invalid="ignore"):  # inf − inf has no difference and is shown as such
-        difference = measurements[-1].values - measurements[0].values
     block = block_size(len(window), view.cells)
     edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
     positions: Array = edges + np.float64(block - 1) / 2
     visible = visible_keys(view.mask, _tokens(window), _tokens(window))
-    behind = ~block_any(visible.triu(1), block).numpy()  # no cell of theirs lies ahead
+    behind = ~block_any(visible.triu(1), block).numpy()
     labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
     return Result(
         experiment=experiment,
         measurements=measurements,
-        difference=_frozen(difference),
         seen=_frozen(block_any(visible, block).numpy()),
+        behind=_frozen(behind),
         limit=robust_limit(*(measurement.values[behind] for measurement in measurements)),
-        difference_limit=robust_limit(difference[behind]),
         block=block,
         positions=_frozen(positions),
         labels=labels[window.start : window.stop],

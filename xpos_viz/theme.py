@@ -1,8 +1,9 @@
 """Colours and type, as data, for every pen.
 
 A diverging scale is white at zero and a sequential one at no weight; all of them are safe
-for colour-blind readers. Beyond its limit a value has the darker colour of its side, and
-what is masked is grey, which no value is.
+for colour-blind readers. Beyond its limit a value has the darker colour of its side; what is
+masked is grey, and a cell that is seen but has no number (0/0, ∞ − ∞) bright violet, which no
+value is.
 """
 
 from dataclasses import dataclass
@@ -89,10 +90,11 @@ class Ink:
     grid: str
     page: str
     masked: str
+    undefined: str
 
 
 INKS: dict[Mode, Ink] = {
-    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de"),
-    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48"),
+    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#bb00ff"),
+    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#bb00ff"),
 }
 """Ink of each mode; pictures for paper are light."""

@@ -1,52 +1,53 @@
 """The pictures of a comparison: its maps, and its curves over distance."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from xpos_viz.experiment import Experiment
+from xpos_viz.comparison import Comparison
+from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
-from xpos_viz.figures.words import label, listed, mask_words, number, rounded, settings
-from xpos_viz.results import Result
+from xpos_viz.figures.words import label, listed, mask_words, number, rounded, settings, span
 from xpos_viz.texts import Text
 
 
-def score_maps(result: Result, text: Text) -> Heatmaps:
-    """Describe the maps of a result, and the difference of the last and the first.
+def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") -> Heatmaps:
+    """Describe the maps of a result, and how the last compares with the first.
 
     Parameters
     ----------
-    result
-        From :func:`xpos_viz.run`.
+    comparison
+        From :func:`xpos_viz.comparison.compare`.
     text
         Sentences of one language (:func:`xpos_viz.texts.texts`).
+    colours
+        A key of :data:`xpos_viz.theme.PALETTES`.
 
     Returns
     -------
     Heatmaps
-        A panel per encoding on one colour bar, and the difference on its own.
+        A panel per encoding on one colour bar, and the comparison on its own.
     """
-    experiment, view = result.experiment, result.experiment.view
-    state = text(
-        "figure.state",
-        stage=text(f"figure.stage.{view.stage}"),
-        mask=mask_words(view.mask, text),
-    )
-    unit = text(f"figure.value.{view.stage}")
+    result = comparison.result
+    experiment, stage = result.experiment, result.experiment.view.stage
+    state = _state(experiment, stage, text)
     panels = [
-        Panel((encoding.family.label, settings(encoding, text), state), measurement.values, 0)
-        for encoding, measurement in zip(experiment.encodings, result.measurements, strict=True)
+        Panel(
+            (encoding.family.label, settings(encoding, text), state), shown.values, 0, result.seen
+        )
+        for encoding, shown in zip(experiment.encodings, result.measurements, strict=True)
     ]
-    bars = [Bar(unit, result.limit, "sequential" if view.stage == "weights" else "diverging")]
+    scale = "sequential" if stage == "weights" else "diverging"
+    bars = [Bar(text(f"figure.value.{stage}"), result.limit, scale, colours)]
     if len(panels) > 1:
-        first, last = experiment.encodings[0], experiment.encodings[-1]
-        name = f"{last.family.label} − {first.family.label}"
-        panels.append(Panel((name, settings(last, text), state), result.difference, 1))
-        difference = text("figure.difference", value=unit)
-        bars.append(Bar(difference, result.difference_limit, "diverging"))
-    about = tuple(_about(result, text))
+        panel, bar = _compared(comparison, text, colours)
+        panels.append(panel)
+        bars.append(bar)
+    about = tuple(_about(panels, comparison, text))
     return Heatmaps(
         name="scores",
-        alt=_alt(result, text),
+        alt=_alt(panels, comparison, text),
         axis=Axis(
             queries=text("figure.queries"),
             keys=text("figure.keys"),
@@ -59,7 +60,7 @@ def score_maps(result: Result, text: Text) -> Heatmaps:
         ),
         panels=tuple(panels),
         bars=tuple(bars),
-        notes=(*about, *_notes(result, text)),
+        notes=(*about, *_notes(comparison, text)),
         about=about,
     )
 
@@ -78,13 +79,14 @@ def decay_curves(
     text
         Sentences of one language.
     logarithmic
-        Whether the lags stand on a logarithmic axis, which has no lag 0.
+        Whether the lags stand on a logarithmic axis, which has no lag 0, if there are others.
 
     Returns
     -------
     Curves
         One curve per encoding.
     """
+    logarithmic = logarithmic and len(experiment.window) > 1
     shown = table[table["lag"] > 0] if logarithmic else table
     lines = []
     for encoding in dict.fromkeys(experiment.encodings):
@@ -107,12 +109,35 @@ def decay_curves(
     )
 
 
-def _notes(result: Result, text: Text) -> list[str]:
+def _state(experiment: Experiment, stage: Stage, text: Text) -> str:
+    """The stage and the mask, for a title."""
+    mask = mask_words(experiment.view.mask, text)
+    return text("figure.state", stage=text(f"figure.stage.{stage}"), mask=mask)
+
+
+def _compared(comparison: Comparison, text: Text, colours: str) -> tuple[Panel, Bar]:
+    """The last panel, which compares, and its colour bar."""
+    how, result, stage = comparison.how, comparison.result, comparison.stage
+    first, last = result.experiment.encodings[0], result.experiment.encodings[-1]
+    names = {"first": first.family.label, "last": last.family.label}
+    name, state = text(f"figure.comparison.{how}", **names), _state(result.experiment, stage, text)
+    label = text(f"figure.comparison_value.{how}", value=text(f"figure.value.{stage}"))
+    return (
+        Panel((name, settings(last, text), state), comparison.shown, 1, result.seen),
+        Bar(label, comparison.limit, "diverging", colours, comparison.kind.powers),
+    )
+
+
+def _notes(comparison: Comparison, text: Text) -> list[str]:
     """The lines that say how cells, colours and the mask are to be read."""
+    result = comparison.result
     view = result.experiment.view
     notes = [text("figure.block", block=result.block)] if result.block > 1 else []
-    limit, difference = rounded(result.limit), rounded(result.difference_limit)
-    notes.append(text("figure.limits", limit=limit, difference=difference))
+    limit, difference = rounded(result.limit), rounded(comparison.limit)
+    if comparison.kind.powers:
+        notes.append(text("figure.ratio_note", limit=limit))
+    else:
+        notes.append(text("figure.limits", limit=limit, difference=difference))
     if view.mask == "none":
         notes.append(text("figure.growing"))
     elif view.stage == "masked":
@@ -120,15 +145,15 @@ def _notes(result: Result, text: Text) -> list[str]:
     return notes
 
 
-def _about(result: Result, text: Text) -> list[str]:
+def _about(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[str]:
     """The lines that say what the data are, and what in them cannot be shown as it is."""
+    result = comparison.result
     notes = [_data(result.experiment, text)]
     if any("½" in label or "⅓" in label for label in result.labels):
         notes.append(text("figure.pieces"))
-    values = np.stack([measurement.values for measurement in result.measurements])
-    if np.isinf(values).any():
+    if any(np.isinf(measurement.values).any() for measurement in result.measurements):
         notes.append(text("figure.infinite"))
-    if count := np.count_nonzero(np.isnan(values).any(0) & result.seen):
+    if count := np.count_nonzero(np.any([panel.undefined for panel in panels], 0)):
         notes.append(text("figure.undefined", count=count))
     return notes
 
@@ -138,21 +163,22 @@ def _data(experiment: Experiment, text: Text) -> str:
     entries = experiment.to_dict()
     names = {"name": "ui.samples", "keys": "ui.key"}
     entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
-    first, last = experiment.window[0], experiment.window[-1]
-    return text(f"figure.data.{entries['source']}", **entries, first=first, last=last)
+    return text(f"figure.data.{entries['source']}", **entries, span=span(experiment.window, text))
 
 
-def _alt(result: Result, text: Text) -> str:
-    """The maps in words and numbers."""
+def _alt(panels: Sequence[Panel], comparison: Comparison, text: Text) -> str:
+    """The maps in words and, where anything is that far back, in numbers."""
+    result = comparison.result
     experiment = result.experiment
-    first, last = result.measurements[0], result.measurements[-1]
-    return text(
+    labels = [label(encoding, text) for encoding in experiment.encodings]
+    compared = [panel.title[0] for panel in panels[len(labels) :]]
+    alt = text(
         "figure.maps_alt",
-        labels=listed([label(encoding, text) for encoding in experiment.encodings], text),
-        stage=text(f"figure.stage.{experiment.view.stage}"),
-        mask=mask_words(experiment.view.mask, text),
-        start=experiment.window.start,
-        stop=experiment.window.stop - 1,
-        first=rounded(first.reach.far_magnitude),
-        last=rounded(last.reach.far_magnitude),
+        maps=listed([*labels, *compared], text),
+        state=_state(experiment, experiment.view.stage, text),
+        span=span(experiment.window, text),
     )
+    first, last = (result.measurements[place].reach.far_magnitude for place in (0, -1))
+    if np.isnan(first):
+        return alt
+    return text("figure.maps_far", alt=alt, first=rounded(first), last=rounded(last))

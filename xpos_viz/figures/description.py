@@ -51,23 +51,47 @@ class Panel:
     title
         Encoding, then parameters, stage and mask, as lines.
     values
-        (rows, columns); NaN is drawn as masked.
+        (rows, columns); NaN where a cell is masked or has no value.
     bar
         Index of the colour bar it shares.
+    seen
+        (rows, columns), bool: which cells are not masked.
     """
 
     title: tuple[str, ...]
     values: NDArray[np.float64]
     bar: int
+    seen: NDArray[np.bool_]
+
+    @property
+    def undefined(self) -> NDArray[np.bool_]:
+        """Which cells are seen and have no value, as of 0/0."""
+        return np.isnan(self.values) & self.seen
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A colour bar: its label, limit (values beyond it are marked as clipped) and scale."""
+    """A colour bar.
+
+    Parameters
+    ----------
+    label
+        What the values are, with their unit.
+    limit
+        Where the colours end; values beyond it are marked as clipped.
+    scale
+        From −limit, or from zero, to limit.
+    colours
+        A key of :data:`xpos_viz.theme.PALETTES`.
+    powers
+        Whether the values are exponents of 2, and are written as factors.
+    """
 
     label: str
     limit: float
     scale: Scale
+    colours: str
+    powers: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from threading import RLock
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
-from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
@@ -47,7 +48,8 @@ from xpos_viz.figures.paper import (
     write_title,
     written,
 )
-from xpos_viz.theme import CLIPPED, DASHES, LINES, SCALES, Scale
+from xpos_viz.figures.words import factors
+from xpos_viz.theme import DASHES, LINES, PALETTES, Scale
 
 KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """What :func:`save` writes, and its media type."""
@@ -57,7 +59,7 @@ VECTOR_CELLS = 64
 
 _GAP = 0.2  # between panels, inches
 _BAR, _BAR_HEIGHT = 0.12, 0.6  # of a colour bar, without and with its ticks and title, inches
-_COLOURS = 253  # of a scale; with two for clipped and one for masked cells a palette of 256
+_COLOURS = 251  # of a scale, odd: white is in its middle; with those of other cells at most 256
 _RIM = 0.5  # under the rectangles, points
 _BITMAP_DPI = 330  # in files whose viewer may smooth bitmaps, which then blurs little of a cell
 _STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
@@ -240,7 +242,7 @@ def _token_ticks(axis: Axis, side: float) -> _Ticks:
 def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
     """Cells in their colours."""
     start, stop = axis.span
-    colours = _paint(panel.values, bar)
+    colours = _paint(panel, bar)
     if max(panel.values.shape) <= VECTOR_CELLS:
         edges = np.linspace(start, stop, len(axis.positions) + 1)
         axes.add_collection(_rectangles(edges, colours), autolim=False)
@@ -250,13 +252,15 @@ def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
     axes.set(xlim=(start, stop), ylim=(stop, start), facecolor=INK.masked)
 
 
-def _paint(values: NDArray[np.float64], bar: Bar) -> NDArray[np.uint8]:
-    """(rows, columns, 4) colours: of the scale, beyond its ends, or masked."""
-    return _scale(bar.scale)(_shares(values, bar), bytes=True)
+def _paint(panel: Panel, bar: Bar) -> NDArray[np.uint8]:
+    """(rows, columns, 4) colours: of the scale, beyond its ends, masked, or without a value."""
+    colours = _scale(bar.colours, bar.scale)(_shares(panel.values, bar), bytes=True)
+    colours[panel.undefined] = to_rgba_array(INK.undefined) * 255
+    return colours
 
 
 def _shares(values: NDArray[np.float64], bar: Bar) -> NDArray[np.float64]:
-    """Where values lie on the scale: between 0 and 1, or beyond; NaN where masked."""
+    """Where values lie on the scale: between 0 and 1, or beyond; NaN where there is none."""
     with np.errstate(over="ignore"):
         shares = np.clip(values / bar.limit, -2, 2)
     return shares if bar.scale == "sequential" else (shares + 1) / 2
@@ -312,7 +316,7 @@ def _label_panel(axes: Axes, axis: Axis, ticks: _Ticks, side: float, *, first: b
 def _draw_bar(axes: Axes, bar: Bar, matrices: Sequence[NDArray[np.float64]], width: float) -> None:
     """A colour bar, with a point on each side where values are clipped."""
     drawn = axes.figure.colorbar(
-        ScalarMappable(Normalize(0, 1), _scale(bar.scale)),
+        ScalarMappable(Normalize(0, 1), _scale(bar.colours, bar.scale)),
         cax=axes,
         orientation="horizontal",
         extend=_clipped(matrices, bar),
@@ -321,8 +325,10 @@ def _draw_bar(axes: Axes, bar: Bar, matrices: Sequence[NDArray[np.float64]], wid
     if drawn.solids:
         drawn.solids.set(edgecolor="face", rasterized=False)  # vectors, and no seams
     drawn.outline.set(edgecolor=INK.faint, linewidth=0.6)
-    places, words = _bar_ticks(bar)
+    places, words = _bar_ticks(bar, width)
     drawn.set_ticks(places, labels=words, **style(font(TICK)))
+    for place_, word in zip(places, axes.get_xticklabels(), strict=True):
+        word.set_horizontalalignment(_within(place_))  # away from the next bar
     rule(axes)
     name_axis(axes.set_xlabel, bar.label, width - 2 * _BAR)
 
@@ -335,22 +341,45 @@ def _clipped(matrices: Sequence[NDArray[np.float64]], bar: Bar) -> str:
     return {(0, 0): "neither", (0, 1): "max", (1, 0): "min", (1, 1): "both"}[below, above]
 
 
-def _bar_ticks(bar: Bar) -> tuple[list[float], list[str]]:
-    """Places between 0 and 1, and round numbers, for a limit of any size."""
+def _within(share: float) -> Literal["left", "center", "right"]:
+    """How a word at that share of a bar is aligned, so that it does not stand out of it."""
+    return "left" if share < 0.05 else "right" if share > 0.95 else "center"
+
+
+def _bar_ticks(bar: Bar, width: float) -> tuple[list[float], list[str]]:
+    """Places between 0 and 1, and as many round numbers as are legible along a bar."""
+    ticks = _factor_ticks if bar.powers else _round_ticks
+    for most in (6, 5, 4, 3):
+        places, words = ticks(bar, most)
+        room = width * min((after - before for before, after in pairwise(places)), default=1)
+        if room > widest(words, TICK) + 0.06:
+            return places, words
+    return ticks(bar, 2)
+
+
+def _factor_ticks(bar: Bar, most: int) -> tuple[list[float], list[str]]:
+    """Powers of 2 as factors."""
+    ticks = factors(bar.limit, most)
+    return [(power / bar.limit + 1) / 2 for power in ticks], list(ticks.values())
+
+
+def _round_ticks(bar: Bar, most: int) -> tuple[list[float], list[str]]:
+    """Round numbers, for a limit of any size."""
     digits, exponent = f"{bar.limit:.15e}".split("e")
     end = float(digits)
     low = -end if bar.scale == "diverging" else 0.0
-    locator = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+    locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
     values = [value for value in locator.tick_values(low, end) if low <= value <= end]
     places = [float((value - low) / (end - low)) for value in values]
     return places, [written(float(f"{value:.6g}e{exponent}")) for value in values]
 
 
 @cache
-def _scale(name: Scale) -> Colormap:
+def _scale(colours: str, name: Scale) -> Colormap:
     """A scale of the theme, from 0 to 1."""
-    scale = LinearSegmentedColormap.from_list(name, SCALES[name], N=_COLOURS)
-    under, over = CLIPPED[name]
+    palette = PALETTES[colours]
+    scale = LinearSegmentedColormap.from_list(name, palette.scales[name], N=_COLOURS)
+    under, over = palette.clipped[name]
     return scale.with_extremes(bad=INK.masked, under=under, over=over)
 
 

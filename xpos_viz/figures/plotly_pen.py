@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Axis, Bar, Curves, Description, Heatmaps, Panel
-from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, SCALES, Ink, Mode, Scale
+from xpos_viz.figures.words import factors
+from xpos_viz.theme import DASHES, INKS, LINES, PALETTES, Ink, Mode
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 _TITLE, _BAR, _LEFT, _RIGHT, _GAP = 78, 52, 62, 14, 40  # pixels around and between panels
@@ -93,7 +94,9 @@ def _heatmaps(maps: Heatmaps, ink: Ink, width: int, stacked: bool) -> go.Figure:
     frames = [sheet.frame(place) for place in range(sheet.count)]
     figure = go.Figure(layout=_layout(ink, sheet))
     for place, (panel, (x, y)) in enumerate(zip(maps.panels, frames, strict=True), 1):
-        figure.add_trace(_heatmap(panel, maps.axis, place))
+        figure.add_trace(_heatmap(panel, maps.bars[panel.bar], maps.axis, place))
+        if panel.undefined.any():
+            figure.add_trace(_without_value(panel, maps.axis, ink, place))
         figure.update_layout(_axes(maps.axis, ink, place, sheet))
         figure.add_annotation(_title(panel.title, ink, x[0], y[1]))
     for index, bar in enumerate(maps.bars):
@@ -107,8 +110,25 @@ def _label_height(axis: Axis) -> int:
     return min(90, 10 + 6 * max(map(len, axis.labels))) if axis.labels else 14
 
 
-def _heatmap(panel: Panel, axis: Axis, place: int) -> go.Heatmap:
-    """The cells of a panel; what is masked is left out and shows the ground."""
+def _heatmap(panel: Panel, bar: Bar, axis: Axis, place: int) -> go.Heatmap:
+    """The cells of a panel that have a value; where there is none the ground is seen."""
+    look = {"coloraxis": f"coloraxis{panel.bar + 1}"}
+    if not bar.powers:
+        return _trace(panel, axis, place, _cells(panel.values), "%{z:.6~g}", **look)
+    words = np.vectorize(lambda size: f"{size:.6g}", otypes=[object])(np.exp2(panel.values))
+    return _trace(panel, axis, place, _cells(panel.values), "%{text}", text=words, **look)
+
+
+def _without_value(panel: Panel, axis: Axis, ink: Ink, place: int) -> go.Heatmap:
+    """The cells of a panel that are seen and have no value."""
+    scale = {"colorscale": [(0, ink.undefined), (1, ink.undefined)], "showscale": False}
+    return _trace(panel, axis, place, np.where(panel.undefined, 0.0, np.nan), "–", **scale)
+
+
+def _trace(
+    panel: Panel, axis: Axis, place: int, z: NDArray[Any], value: str, **look: object
+) -> go.Heatmap:
+    """Cells at their places, with what is read at them."""
     named = 0 < len(axis.labels) <= _NAMED
     cell = _position("%{y:~g}", "%{x:~g}", "%{customdata}", axis)
     position = "%{customdata}" if named else cell
@@ -116,13 +136,13 @@ def _heatmap(panel: Panel, axis: Axis, place: int) -> go.Heatmap:
         name=panel.title[0],
         x=axis.positions,
         y=axis.positions,
-        z=_cells(panel.values),
-        customdata=_pairs(axis) if named else np.where(np.isnan(panel.values), 0, _lags(axis)),
-        hovertemplate=f"<b>{panel.title[0]}</b>  %{{z:.6~g}}<br>{position}<extra></extra>",
+        z=z,
+        customdata=_pairs(axis) if named else np.where(np.isnan(z), 0, _lags(axis)),
+        hovertemplate=f"<b>{panel.title[0]}</b>  {value}<br>{position}<extra></extra>",
         hoverongaps=False,
-        coloraxis=f"coloraxis{panel.bar + 1}",
         xaxis=f"x{place}",
         yaxis=f"y{place}",
+        **look,
     )
 
 
@@ -194,10 +214,11 @@ def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int)
     low = -bar.limit if bar.scale == "diverging" else 0.0
     room = _EDGE * (bar.limit - low)
     left, right = frames[0][0][0], frames[-1][0][1]
+    ticks = factors(bar.limit) if bar.powers else {}
     return {
         "cmin": low - room if bar.scale == "diverging" else low,
         "cmax": bar.limit + room,
-        "colorscale": _colorscale(bar.scale),
+        "colorscale": _colorscale(bar),
         "colorbar": {
             "orientation": "h",
             "x": (left + right) / 2,
@@ -209,6 +230,9 @@ def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int)
             "thickness": 11,
             "outlinewidth": 0,
             "nticks": 4 + 2 * len(frames),
+            "tickmode": "array" if ticks else "auto",
+            "tickvals": list(ticks),
+            "ticktext": list(ticks.values()),
             "tickangle": 0,
             "tickfont": {"color": ink.faint, "size": 11},
             "title": {"text": bar.label, "side": "bottom", "font": {"color": ink.text, "size": 12}},
@@ -216,13 +240,14 @@ def _colours(bar: Bar, ink: Ink, frames: Sequence[tuple[Span, Span]], foot: int)
     }
 
 
-def _colorscale(scale: Scale) -> list[tuple[float, str]]:
+def _colorscale(bar: Bar) -> list[tuple[float, str]]:
     """The stops of a scale, and a band at each end that can clip for what lies beyond it."""
-    below, above = CLIPPED[scale]
+    palette, scale = PALETTES[bar.colours], bar.scale
+    stops, (below, above) = palette.scales[scale], palette.clipped[scale]
     ends = 2 if scale == "diverging" else 1
     room = _EDGE / (1 + ends * _EDGE)  # of the whole range, at each end
     start = room if scale == "diverging" else 0.0
-    inner = zip(np.linspace(start, 1 - room, len(SCALES[scale])), SCALES[scale], strict=True)
+    inner = zip(np.linspace(start, 1 - room, len(stops)), stops, strict=True)
     first = [(0.0, below), (0.9 * start, below)] if start else []
     return [*first, *((float(at), code) for at, code in inner), (1 - 0.9 * room, above), (1, above)]
 

@@ -57,10 +57,49 @@ def tiny(error: float) -> str:
     return f"{error:.1e}" if error else "0"
 
 
+def factors(limit: float, most: int = 6) -> dict[float, str]:
+    """Write exponents of 2 between −limit and limit as factors, at most about so many.
+
+    Where the limit is no doubling, its ends are written.
+
+    Examples
+    --------
+    >>> factors(2.5)
+    {-2: '1/4', -1: '1/2', 0: '1', 1: '2', 2: '4'}
+    >>> factors(0.5)
+    {-0.5: '1/1.41', 0: '1', 0.5: '1.41'}
+    """
+    if limit < 1:
+        places = [-limit, 0, limit] if _factor(limit) != "1" else [0]
+        return {place: _factor(place) for place in places}
+    steps = (round(10**power) * digit for power in range(9) for digit in (1, 2, 5))
+    step = next(step for step in steps if step * most >= 2 * limit)
+    end = int(limit // step) * step
+    return {place: _factor(place) for place in range(-end, end + 1, step)}
+
+
+def _factor(power: float) -> str:
+    """Write 2^power."""
+    size = rounded(2.0 ** abs(power))
+    return f"1/{size}" if power < 0 else size
+
+
+def tokens(count: float, text: Text) -> str:
+    """Write a number of tokens: 1 token, 1,230 tokens."""
+    shown = rounded(count) if isinstance(count, float) else number(count)
+    return text(f"figure.tokens.{'one' if shown == '1' else 'many'}", count=shown)
+
+
+def span(window: range, text: Text) -> str:
+    """Write which tokens are shown: tokens 3 to 27, or token 3."""
+    first, last = window[0], window[-1]
+    return text(f"figure.span.{'one' if first == last else 'many'}", first=first, last=last)
+
+
 def mask_words(mask: str, text: Text) -> str:
     """Write a mask for a reader: causal mask, or sliding window of 256 tokens."""
     described = Mask.of(mask)
-    return text(f"figure.mask.{described.name}", size=described.size)
+    return text(f"figure.mask.{described.name}", size=tokens(described.size or 0, text))
 
 
 def listed(items: Sequence[str], text: Text) -> str:

@@ -14,6 +14,6 @@ answers with `update`. Arrays that did not change may be left out of it.
 """
 
 from xpos_viz.livemap.bundle import source
-from xpos_viz.livemap.message import Look, packed, payload, without_data
+from xpos_viz.livemap.message import packed, payload, without_data
 
-__all__ = ["Look", "packed", "payload", "source", "without_data"]
+__all__ = ["packed", "payload", "source", "without_data"]

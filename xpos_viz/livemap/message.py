@@ -1,15 +1,17 @@
 """An experiment as the browser is told it."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from xpos_viz.comparison import KINDS
 from xpos_viz.encoding import PARAMETERS, Encoding
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.inputs import Vectors
+from xpos_viz.look import LOOKS, Look
 from xpos_viz.results import run
 from xpos_viz.texts import Text
 from xpos_viz.theme import DASHES, INKS, LINES, PALETTES, Mode
@@ -23,65 +25,26 @@ DRAWN: tuple[str, ...] = ("nope", "rope", "xpos")
 MASKED: tuple[str, ...] = ("causal", "none")
 """The masks that the browser can compute."""
 
-DIFFERENCES: tuple[str, ...] = ("plain", "ratio", "weights")
-"""How the last panel compares: last − first; |last| / |first|; last − first weights."""
-
-AXES: tuple[str, ...] = ("linear", "log")
-"""How the distance axis of the curves is divided."""
-
 _BYTES = "$bytes"
 _SENTENCES = (
     *("alt", "hint", "cell", "token", "lag", "masked", "waiting", "play", "stop", "first", "last"),
-    *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis", "ratio_note"),
+    *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis"),
 )
 _HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
 _CHOICES = ("mask", "difference", "axis", "colours")
 _FIGURE_SENTENCES = (
-    *("queries", "keys", "state", "limits", "block", "growing", "masked"),
+    *("queries", "keys", "state", "limits", "ratio_note", "block"),
+    *("growing", "masked"),
     *("lag_axis", "g_axis", "decay_title", "assumption", "decay_alt", "curve_alt"),
 )
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the picture is looked at, beside what an experiment says.
-
-    Parameters
-    ----------
-    difference
-        One of :data:`DIFFERENCES`.
-    colours
-        A key of :data:`xpos_viz.theme.PALETTES`.
-    axis
-        One of :data:`AXES`.
-    own
-        Parameters for which each encoding has a slider of its own.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    """
-
-    difference: str = "plain"
-    colours: str = "blue_red"
-    axis: str = "linear"
-    own: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        legal: dict[str, Iterable[str]] = {
-            "difference": DIFFERENCES,
-            "colours": PALETTES,
-            "axis": AXES,
-        }
-        for name, options in legal.items():
-            value = getattr(self, name)
-            if value not in options:
-                raise ValueError(f"unknown {name} {value!r}; use one of: {', '.join(options)}.")
-
-
 def payload(
-    experiment: Experiment, text: Text, mode: Mode, look: Look | None = None
+    experiment: Experiment,
+    text: Text,
+    mode: Mode,
+    look: Look | None = None,
+    own: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Describe an experiment to the browser.
 
@@ -95,6 +58,8 @@ def payload(
         "light" or "dark".
     look
         How it is looked at.
+    own
+        Parameters for which each encoding has a slider of its own.
 
     Returns
     -------
@@ -131,7 +96,7 @@ def payload(
         "labels": list(vectors.labels),
         "encodings": [_encoding(encoding) for encoding in encodings],
         "view": _view(experiment) | asdict(look),
-        "sliders": _sliders(encodings, look.own, text),
+        "sliders": _sliders(encodings, own, text),
         "choices": _choices(text),
         "stages": {
             stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
@@ -242,9 +207,9 @@ def _choices(text: Text) -> dict[str, list[dict[str, str]]]:
     options = {
         "stage": {stage: text(f"ui.stages.{stage}") for stage in STAGES},
         "mask": {word: text(f"figure.mask.{word}") for word in MASKED},
-        "difference": {name: text(f"livemap.differences.{name}") for name in DIFFERENCES},
-        "axis": {name: text(f"livemap.axes.{name}") for name in AXES},
-        "colours": {name: text(f"livemap.palettes.{name}") for name in PALETTES},
+        "difference": {name: text(f"livemap.differences.{name}") for name in LOOKS["difference"]},
+        "axis": {name: text(f"livemap.axes.{name}") for name in LOOKS["axis"]},
+        "colours": {name: text(f"livemap.palettes.{name}") for name in LOOKS["colours"]},
     }
     return {
         name: [{"value": value, "label": label} for value, label in values.items()]
@@ -271,10 +236,8 @@ def _text(text: Text) -> dict[str, Any]:
         "controls": {"stage": text("ui.stage"), "window": text("ui.window")},
         "choices": {name: text(f"livemap.choices.{name}") for name in _CHOICES},
         "help": {name: text(f"livemap.help.{name}") for name in _HELPED},
-        "comparison": {name: text(f"livemap.comparison.{name}") for name in DIFFERENCES},
-        "comparison_value": {
-            name: text(f"livemap.comparison_value.{name}") for name in DIFFERENCES
-        },
+        "comparison": {name: text(f"figure.comparison.{name}") for name in KINDS},
+        "comparison_value": {name: text(f"figure.comparison_value.{name}") for name in KINDS},
     }
 
 

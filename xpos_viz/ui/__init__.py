@@ -1,11 +1,12 @@
 """The dashboard: pages that show experiments, and controls that change them."""
 
 import streamlit as st
+from starlette.routing import Route
 
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare
+from xpos_viz.ui import compare, livemap
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
@@ -17,6 +18,11 @@ def prepare() -> None:
     curves(experiment)
     self_check(experiment)
     packed(payload(experiment, texts("en"), "light"))
+
+
+def routes() -> list[Route]:
+    """Return what the server answers beside the pages."""
+    return [livemap.route()]
 
 
 def main() -> None:

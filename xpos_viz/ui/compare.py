@@ -4,20 +4,20 @@ import math
 
 import streamlit as st
 
+from xpos_viz.comparison import compare
 from xpos_viz.curves import half_life
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.compare import decay_curves, score_maps
-from xpos_viz.figures.words import percent, rounded, tiny
+from xpos_viz.figures.words import percent, rounded, tiny, tokens
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
-from xpos_viz.livemap import Look
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads, livemap
 from xpos_viz.ui.session import commit, language, refusals, state
-from xpos_viz.ui.state import LOOKS, Refusal, with_moves
+from xpos_viz.ui.state import Refusal, with_moves
 
 _NOTICES = 4  # most refused settings that are named
 _STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
@@ -31,7 +31,8 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
         mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-        livemap.show(experiment, text, mode, _look(), _take)
+        own = ("base",) if state().apart == "yes" else ()
+        livemap.show(experiment, text, mode, state().look, _take, own)
         _figures(experiment, text)
         _text(experiment, text)
         _notice(run(experiment), text)
@@ -39,12 +40,6 @@ def show() -> None:
     with beside:
         controls.show(text)
     _formula(text)
-
-
-def _look() -> Look:
-    """How the picture is looked at."""
-    own = ("base",) if state().apart == "yes" else ()
-    return Look(own=own, **{name: getattr(state(), name) for name in LOOKS})
 
 
 def _take(moves: livemap.Moves) -> None:
@@ -78,21 +73,25 @@ def _refusals(text: Text) -> None:
 def _warnings(refused: list[Refusal], text: Text) -> None:
     """A few refused settings one by one, and how many more there are."""
     for refusal in refused[:_NOTICES]:
-        if refusal.used:
-            st.warning(text("ui.refused", key=refusal.key, value=refusal.value, used=refusal.used))
-        else:
+        asked = {"key": refusal.key, "value": refusal.value}
+        if refusal.used is None:
             st.warning(text("ui.unknown", key=refusal.key))
+        elif refusal.used:
+            st.warning(text("ui.refused", used=refusal.used, **asked))
+        else:
+            st.warning(text("ui.left_out", **asked))
     if len(refused) > _NOTICES:
         st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
 
 
 def _figures(experiment: Experiment, text: Text) -> None:
     """What the picture is of, and its figures to take along."""
-    result, table = run(experiment), curves(experiment)
-    maps = score_maps(result, text)
-    decay = decay_curves(table, experiment, text, logarithmic=state().axis == "log")
+    look, table = state().look, curves(experiment)
+    comparison = compare(run(experiment), look.difference)
+    maps = score_maps(comparison, text, look.colours)
+    decay = decay_curves(table, experiment, text, logarithmic=look.axis == "log")
     st.caption("  \n".join(maps.about))
-    downloads.show(maps, result.table, text)
+    downloads.show(maps, comparison.table, text)
     downloads.show(decay, lambda: table, text)
 
 
@@ -104,28 +103,34 @@ def _text(experiment: Experiment, text: Text) -> None:
 
 
 def _notice(result: Result, text: Text) -> None:
-    """Three sentences on what is to be seen, with the numbers of what is shown."""
+    """What is to be seen, with the numbers of what is shown."""
     st.header(text("ui.notice"), anchor=False)
+    st.markdown("\n".join(f"- {sentence}" for sentence in _seen(result, text)))
+
+
+def _seen(result: Result, text: Text) -> list[str]:
+    """Three sentences, or the one that there is nothing to compare."""
+    window = result.experiment.window
+    if window.stop == 1:
+        return [text("ui.notice_alone")]
     rope, xpos = (measurement.reach for measurement in result.measurements)
-    tokens = len(result.experiment.window)
     share = xpos.far_magnitude / rope.far_magnitude if rope.far_magnitude else math.nan
-    sentences = [
+    return [
         text(
             "ui.notice_far",
-            half=-(-tokens // 2),
+            half=tokens(-(-len(window) // 2), text),
             rope=rounded(rope.far_magnitude),
             xpos=rounded(xpos.far_magnitude),
             share=percent(share),
         ),
         text(
             "ui.notice_share",
-            quarter=tokens // 4,
+            far=tokens(len(window) // 4 + 1, text),
             rope=percent(rope.far_share),
             xpos=percent(xpos.far_share),
         ),
         _third(result, text),
     ]
-    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 def _third(result: Result, text: Text) -> str:
@@ -134,7 +139,9 @@ def _third(result: Result, text: Text) -> str:
         rope, xpos = (percent(measurement.reach.first_share) for measurement in result.measurements)
         return text("ui.notice_first", rope=rope, xpos=xpos)
     half_lives = half_life(result.experiment.encodings[-1]).tolist()
-    fast, slow = (rounded(half_lives[place]) for place in (0, -1))
+    fast, slow = (tokens(half_lives[place], text) for place in (0, -1))
+    if len(half_lives) == 1:
+        return text("ui.notice_pair", every=fast)
     return text("ui.notice_pairs", fast=fast, slow=slow)
 
 

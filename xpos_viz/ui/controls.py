@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from xpos_viz.experiment import Experiment
-from xpos_viz.figures.words import number
+from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
@@ -124,9 +124,9 @@ def _encodings(text: Text, experiment: Experiment) -> None:
         lambda old, new: with_apart(old, SWITCH[new]),
         help=text("ui.apart_help"),
     )
-    scale_base, tokens = experiment.encodings[1]["scale_base"], experiment.inputs.tokens
-    if tokens < scale_base / 2:
-        st.caption(text("ui.long_scale", scale=number(scale_base), tokens=tokens))
+    scale_base, length = experiment.encodings[1]["scale_base"], experiment.inputs.tokens
+    if length < scale_base / 2:
+        st.caption(text("ui.long_scale", scale=number(scale_base), tokens=tokens(length, text)))
 
 
 def _choice(

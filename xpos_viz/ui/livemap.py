@@ -18,7 +18,7 @@ from streamlit.components.v2 import component
 
 from xpos_viz import livemap
 from xpos_viz.experiment import Experiment
-from xpos_viz.livemap import Look
+from xpos_viz.look import Look
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui.session import heard
@@ -86,6 +86,7 @@ def show(
     mode: Mode,
     look: Look,
     on_commit: Callable[[Moves], None],
+    own: tuple[str, ...] = (),
 ) -> None:
     """Draw the live map of an experiment.
 
@@ -101,8 +102,10 @@ def show(
         How it is looked at.
     on_commit
         Called with what was changed when a control is let go, before the run that follows.
+    own
+        Parameters for which each encoding has a slider of its own.
     """
-    described = livemap.payload(experiment, text, mode, look)
+    described = livemap.payload(experiment, text, mode, look, own)
     described["echo"] = st.session_state.get(_TAKEN, 0)
     streamed = described["streamed"] and described["streamed"]["name"]
     if _said().holds == described["data"]:

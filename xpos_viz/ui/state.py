@@ -16,13 +16,10 @@ from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
-from xpos_viz.livemap.message import AXES, DIFFERENCES, MASKED
+from xpos_viz.livemap.message import MASKED
+from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.theme import PALETTES
 from xpos_viz.ui.settings import Setting, Words, settings, words
-
-LOOKS: tuple[str, ...] = ("axis", "difference", "colours")
-"""The settings that say how the live map is looked at."""
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -67,16 +64,21 @@ class State:
     apart
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
-        How the live map is looked at (:class:`xpos_viz.livemap.Look`).
+        How the live map is looked at (:class:`xpos_viz.look.Look`).
     """
 
     experiment: Experiment
     language: str | None = None
     own: tuple[tuple[str, float], ...] = ()
     apart: str = words(SWITCH)
-    axis: str = words(AXES)
-    difference: str = words(DIFFERENCES)
-    colours: str = words(PALETTES)
+    axis: str = words(LOOKS["axis"])
+    difference: str = words(LOOKS["difference"])
+    colours: str = words(LOOKS["colours"])
+
+    @property
+    def look(self) -> Look:
+        """How the picture is looked at."""
+        return Look(**{name: getattr(self, name) for name in LOOKS})
 
     def encoding(self, name: str) -> Encoding:
         """Return an encoding of the registry with the shared parameters and its own.
@@ -114,12 +116,12 @@ OWN: Mapping[str, float] = {
 class Refusal:
     """A setting of an address that was not taken, its value, and what is used instead.
 
-    Nothing is used instead of a setting that does not exist.
+    That is "" for a setting that is usually left out, and None for one that does not exist.
     """
 
     key: str
     value: str
-    used: str = ""
+    used: str | None = None
 
 
 def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
@@ -185,7 +187,7 @@ class _Address:
     left: dict[str, str]
     refused: list[Refusal] = field(default_factory=list[Refusal])
 
-    def refuse(self, key: str, text: str, used: str) -> None:
+    def refuse(self, key: str, text: str, used: str | None) -> None:
         """Note a setting that cannot be used."""
         self.refused.append(Refusal(key, _shown(text), used))
 
@@ -195,7 +197,7 @@ class _Address:
         try:
             return setting.usual if text is None else setting.parse(key, text)
         except ValueError:
-            self.refuse(key, text or "", setting.written(setting.usual) or "–")
+            self.refuse(key, text or "", setting.written(setting.usual))
             return setting.usual
 
     def take_experiment(self, experiment: Experiment) -> Experiment:
@@ -204,13 +206,13 @@ class _Address:
         for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
             text = self.left.pop(key)
             if key not in _settings(entries):
-                self.refuse(_shown(key), text, "")
+                self.refuse(_shown(key), text, None)
                 continue
             candidate = _with(entries, key, text)
             try:
                 experiment = within_caps(Experiment.from_dict(candidate))
             except ValueError:
-                self.refuse(key, text, entries.get(key, "–"))
+                self.refuse(key, text, entries.get(key, ""))
             else:
                 entries = candidate
         return experiment

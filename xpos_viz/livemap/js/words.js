@@ -50,7 +50,7 @@ export function notes({ payload: { text }, values }, { panels, bars }) {
   const ratio = values.difference === "ratio";
   return [
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
-    ratio ? fill(text.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
+    ratio ? fill(text.figure.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
     values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
   ].filter(Boolean);
 }
