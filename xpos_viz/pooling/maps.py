@@ -154,12 +154,12 @@ def pooled_map(
         report = _part_of(progress, done, len(heads))
         if stage == "weights":
             factor = float(factors[head[-1] if len(factors) > 1 else 0])
-            tiles = Tiles(queries, keys, head_rates, bounded, factor)
+            tiles = Tiles(queries, keys, head_rates, bounded.ends, factor)
             mapped = weight_map(tiles, reduce, _bias_of_head(bias, head, batch), report)
         elif reduce == "mean":
             mapped = mean_scores(queries, keys, head_rates, bounded, report)
         else:
-            mapped = score_map(Tiles(queries, keys, head_rates, bounded), reduce, report)
+            mapped = score_map(Tiles(queries, keys, head_rates, bounded.ends), reduce, report)
         values[head], counts[head] = mapped
     if progress is not None:
         progress(1.0)

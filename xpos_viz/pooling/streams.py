@@ -11,10 +11,10 @@ over key blocks; once a strip of queries has met all keys, each sum is multiplie
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,11 +22,14 @@ from torch import Tensor
 
 from xpos_viz.entry import Pairs, Rates
 from xpos_viz.kernel import pair_scores, reach, turn_pairs, turned_product
-from xpos_viz.masks import Mask
+from xpos_viz.masks import Positions
 from xpos_viz.pooling.blocks import COUNT, REDUCTIONS, SUM, Reduction, reduced
 from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
 
 Bias = Callable[[Tensor], Tensor]
+
+Ends = Callable[[Positions], tuple[Positions, Positions]]
+"""The first and the last key position that queries see: :meth:`xpos_viz.masks.Mask.ends`."""
 
 TILE = 1024
 """Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
@@ -73,8 +76,12 @@ class Tiles:
     q: Side
     k: Side
     rates: Rates
-    mask: Mask
+    ends: Ends
     factor: float = 1.0
+
+    def __iter__(self) -> Iterator[Tile]:
+        """All tiles, one after the other."""
+        return chain.from_iterable(along for _, along in self.strips(_unheard))
 
     @cached_property
     def keys(self) -> list[Strip]:
@@ -100,7 +107,7 @@ class Tiles:
         work = [
             (rows.stop - rows.start) * sum(key.tokens.stop - key.tokens.start for key in seen)
             for rows in _cuts(self.q)
-            for seen in [self._seen(*self.mask.ends(self.q.positions[rows]))]
+            for seen in [self._seen(*self.ends(self.q.positions[rows]))]
         ]
         done = 0
         for cells, q in zip(work, _strips(self.q, self.rates, 1.0), strict=True):
@@ -115,7 +122,7 @@ class Tiles:
 
     def _along(self, q: Strip) -> Iterator[Tile]:
         """The tiles of one strip of queries."""
-        first, last = self.mask.ends(self.q.positions[q.tokens])
+        first, last = self.ends(self.q.positions[q.tokens])
         low, high = float(first.max()), float(last.min())
         seen = self._seen(first, last)
         shifts = torch.tensor([q.origin - k.origin for k in seen], dtype=torch.float64)
@@ -199,13 +206,41 @@ def weight_map(
         pieces: list[_Piece] = []
         for tile in along:
             result.count(tile)
-            if bias is not None:
-                m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
-                tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
-            pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
+            pieces.append(_piece(tile, tiles, bias, REDUCTIONS[reduce]))
         for k, weights in _weights(pieces, REDUCTIONS[reduce]):
             result.add(q, k, weights)
     return result.result()
+
+
+def weight_shares(
+    tiles: Tiles,
+    others: Sequence[Tiles],
+    bias: Bias | None,
+    sums: Sequence[Callable[[Tile], Float[Tensor, " query_tokens"]]],
+) -> tuple[Float[Tensor, "rows columns"], Float[Tensor, "query_tokens sums"]]:
+    """Mean weights of each block, and each query's shares of attention on keys that are chosen.
+
+    `others` are tiles of the same queries with the keys outside of the map. Each of `sums` is
+    given the e^logit of a tile, but for a factor, and adds those of a query's chosen keys.
+    """
+    result, every, count = _Map.empty(tiles, SUM), (tiles, *others), len(sums)
+    shares = result.values.new_zeros(tiles.q.tokens, count)
+    for strips in zip(*(each.strips(_unheard) for each in every), strict=True):
+        pieces: list[_Piece] = []
+        for each, (_, along) in zip(every, strips, strict=True):
+            for tile in along:
+                piece = _piece(tile, each, bias, SUM)
+                blocks = piece.blocks[:, : None if each is tiles else 0]
+                chosen = torch.stack([chosen_sum(tile) for chosen_sum in sums], 1)
+                pieces.append(replace(piece, blocks=torch.cat([chosen, blocks], 1)))
+                if each is tiles:
+                    result.count(tile)
+        q = strips[0][0]
+        for k, weights in _weights(pieces, SUM):
+            shares[q.tokens] += weights[:, :count]
+            if weights.shape[1] > count:
+                result.add(q, k, weights[:, count:])
+    return result.result()[0], shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +257,12 @@ class _Piece:
     blocks: Float[Tensor, "query_tokens key_blocks"]
 
 
-def _piece(tile: Tile, block: int, reduction: Reduction) -> _Piece:
+def _piece(tile: Tile, tiles: Tiles, bias: Bias | None, reduction: Reduction) -> _Piece:
     """Form the softmax of one tile for itself; its logits are used up."""
+    block = tiles.k.block
+    if bias is not None:
+        m, n = tiles.q.positions[tile.q.tokens], tiles.k.positions[tile.k.tokens]
+        tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
     largest = torch.finfo(tile.scores.dtype).max
     peak = tile.masked(-math.inf).amax(-1)
     if bool((peak == math.inf).any()):
@@ -252,6 +291,10 @@ def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[Strip
             yield piece.k, piece.blocks * (share / total)[:, None]
         else:
             yield piece.k, (piece.blocks - peak[:, None]).exp() / total[:, None]
+
+
+def _unheard(_: float) -> None:
+    """Report to nobody."""
 
 
 def _cuts(side: Side) -> list[slice]:
