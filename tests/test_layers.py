@@ -19,6 +19,7 @@ ROOMS: list[set[str]] = [
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
     {"experiment"},
+    {"measurement"},
     {"results"},
     {"figures", "livemap"},
     {"export"},

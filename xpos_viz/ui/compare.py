@@ -107,19 +107,17 @@ def _notice(result: Result, text: Text) -> None:
     """Three sentences on what is to be seen, with the numbers of what is shown."""
     st.header(text("ui.notice"), anchor=False)
     rope, xpos = (measurement.reach for measurement in result.measurements)
-    tokens = len(result.experiment.window)
-    share = xpos.far_magnitude / rope.far_magnitude if rope.far_magnitude else math.nan
     sentences = [
         text(
             "ui.notice_far",
-            half=-(-tokens // 2),
+            half=rope.half,
             rope=rounded(rope.far_magnitude),
             xpos=rounded(xpos.far_magnitude),
-            share=percent(share),
+            share=percent(result.far_ratio),
         ),
         text(
             "ui.notice_share",
-            quarter=tokens // 4,
+            quarter=rope.quarter,
             rope=percent(rope.far_share),
             xpos=percent(xpos.far_share),
         ),
