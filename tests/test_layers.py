@@ -19,7 +19,7 @@ ROOMS: list[set[str]] = [
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
     {"experiment"},
-    {"measurement"},
+    {"measurements"},
     {"results"},
     {"figures", "livemap"},
     {"export"},

@@ -1,7 +1,7 @@
 """What an experiment gives: arrays with labels, and checks of what must hold.
 
 :func:`run` turns an experiment into a :class:`Result`. What one encoding gives is computed
-once (:func:`xpos_viz.measurement.measure`, :func:`shift_error`), whatever the other does.
+once (:func:`xpos_viz.measurements.measure`, :func:`shift_error`), whatever the other does.
 """
 
 import math
@@ -22,7 +22,7 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Inputs
 from xpos_viz.kernel import apply_encoding
 from xpos_viz.masks import Mask
-from xpos_viz.measurement import (
+from xpos_viz.measurements import (
     Array,
     Measurement,
     frozen,

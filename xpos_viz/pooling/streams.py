@@ -62,6 +62,11 @@ class Tile:
     scores: Float[Tensor, "query_tokens key_tokens"]
     hidden: Bool[Tensor, "query_tokens key_tokens"] | None
 
+    @property
+    def cells(self) -> int:
+        """How many cells are not hidden."""
+        return self.scores.numel() - (0 if self.hidden is None else int(self.hidden.sum()))
+
     def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
         """Return the scores themselves, with that value in hidden cells."""
         if self.hidden is None:

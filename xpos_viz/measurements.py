@@ -169,7 +169,7 @@ def _far_magnitude(inputs: Inputs, encoding: Encoding, ends: Ends, shown: range,
     total, cells = 0.0, 0
     for tile in score_tiles(inputs, encoding, far, shown, range(shown.stop)):
         total += float(tile.masked(0.0).abs_().sum())
-        cells += tile.scores.numel() if tile.visible is None else int(tile.visible.sum())
+        cells += tile.cells
     return total / cells if cells else math.nan
 
 
