@@ -124,9 +124,9 @@ def score_tiles(
             "use one number for each parameter."
         )
     vectors = load(inputs, encoding.head_dim)
+    layout, width, tile = vectors.layout, encoding.rotary_width, _tile(len(queries))
     q, k = (
-        Side(x[tokens.start : tokens.stop], token_places(tokens), block, vectors.layout, width)
-        for width in [encoding.rotary_width]
+        Side(x[tokens.start : tokens.stop], token_places(tokens), block, layout, width, tile)
         for x, tokens in ((vectors.q, queries), (vectors.k, keys))
     )
     return Tiles(q, k, encoding.rates, ends)
@@ -147,6 +147,11 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, read-only."""
     array.flags.writeable = False
     return array
+
+
+def _tile(tokens: int) -> int:
+    """Tokens of a tile: at most 2 MiB of float64, and where it can, several beside the diagonal."""
+    return min(512, max(256, tokens // 4))
 
 
 def _further(tile: Tile, lag: int) -> PerQuery:

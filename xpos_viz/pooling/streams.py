@@ -31,9 +31,6 @@ Bias = Callable[[Tensor], Tensor]
 Ends = Callable[[Positions], tuple[Positions, Positions]]
 """The first and the last key position that queries see: :meth:`xpos_viz.masks.Mask.ends`."""
 
-TILE = 1024
-"""Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
-
 _TURNED = 16  # strips turned at a time
 
 
@@ -96,7 +93,7 @@ class Tiles:
     @cached_property
     def memory(self) -> Float[Tensor, " cells"]:
         """Where the scores of each tile are formed: new memory costs as much as half of them."""
-        cells = min(TILE, self.q.tokens) * min(TILE, self.k.tokens)
+        cells = min(self.q.tile, self.q.tokens) * min(self.k.tile, self.k.tokens)
         return self.keys[0].turned.real.new_empty(cells)
 
     @cached_property
@@ -302,13 +299,13 @@ def _unheard(_: float) -> None:
 
 
 def _cuts(side: Side) -> list[slice]:
-    """Strips of whole blocks, or pieces of one block, of at most :data:`TILE` tokens."""
-    if side.block <= TILE:
-        return list(parts(side.tokens, TILE // side.block * side.block))
+    """Strips of whole blocks, or pieces of one block, of at most a tile's tokens."""
+    if side.block <= side.tile:
+        return list(parts(side.tokens, side.tile // side.block * side.block))
     return [
         slice(start + piece.start, start + piece.stop)
         for start in range(0, side.tokens, side.block)
-        for piece in parts(min(side.block, side.tokens - start), TILE)
+        for piece in parts(min(side.block, side.tokens - start), side.tile)
     ]
 
 
