@@ -21,7 +21,7 @@ from xpos_viz.inputs import Inputs, Vectors
 from xpos_viz.masks import Mask
 from xpos_viz.pooling import block_mean, block_size, pooled_map
 from xpos_viz.pooling.sides import Side, parts
-from xpos_viz.pooling.streams import Ends, Tile, Tiles, weight_shares
+from xpos_viz.pooling.streams import KeyEnds, Tile, Tiles, weight_shares
 
 Array = NDArray[np.float64]
 Blocks = Float[Tensor, "blocks blocks"]
@@ -115,7 +115,7 @@ def attend(
 
 
 def score_tiles(
-    inputs: Inputs, encoding: Encoding, ends: Ends, queries: range, keys: range, block: int = 1
+    inputs: Inputs, encoding: Encoding, ends: KeyEnds, queries: range, keys: range, block: int = 1
 ) -> Tiles:
     """Scores of some tokens' queries with some tokens' keys, float64, tile after tile."""
     if encoding.heads is not None:
@@ -164,7 +164,9 @@ def _first(tile: Tile) -> PerQuery:
     return tile.scores[:, 0] * (tile.k.low == 0)
 
 
-def _far_magnitude(inputs: Inputs, encoding: Encoding, ends: Ends, shown: range, lag: int) -> float:
+def _far_magnitude(
+    inputs: Inputs, encoding: Encoding, ends: KeyEnds, shown: range, lag: int
+) -> float:
     """Mean |score| over the seen cells at least `lag` tokens back; NaN if there are none."""
 
     def far(m: Tensor) -> tuple[Tensor, Tensor]:

@@ -20,12 +20,12 @@ from xpos_viz.pooling.sides import Report, Side
 from xpos_viz.pooling.streams import Bias, Tiles, score_map, weight_map
 
 Reduce = Literal["mean", "min", "max"]
-Stage = Literal["scores", "weights"]
+MapStage = Literal["scores", "weights"]
 
 REDUCES: tuple[Reduce, ...] = get_args(Reduce)
 """What a block shows of its visible cells."""
 
-STAGES: tuple[Stage, ...] = get_args(Stage)
+MAP_STAGES: tuple[MapStage, ...] = get_args(MapStage)
 """What a map is of: scores q'·k', or weights, their softmax over the keys."""
 
 
@@ -62,7 +62,7 @@ def pooled_map(
     *,
     size: int = 512,
     reduce: Reduce = "mean",
-    stage: Stage = "scores",
+    stage: MapStage = "scores",
     mask: Mask | str = "causal",
     layout: Layout = "interleaved",
     query_positions: Positions | None = None,
@@ -169,7 +169,7 @@ def pooled_map(
 
 def _check_options(size: object, reduce: object, stage: object, progress: object) -> None:
     """Raise ValueError for an option that there is not."""
-    for name, value, legal in (("reduce", reduce, REDUCES), ("stage", stage, STAGES)):
+    for name, value, legal in (("reduce", reduce, REDUCES), ("stage", stage, MAP_STAGES)):
         if value not in legal:
             raise ValueError(f"unknown {name} {value!r:.60}; use one of: {', '.join(legal)}.")
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:

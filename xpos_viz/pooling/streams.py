@@ -21,14 +21,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from xpos_viz.entry import Pairs, Rates
-from xpos_viz.kernel import pair_scores, reach, turn_pairs, turned_product
-from xpos_viz.masks import Positions
+from xpos_viz.kernel import longest_span, pair_scores, turn_pairs, turned_product
+from xpos_viz.masks import PositionTensor
 from xpos_viz.pooling.blocks import COUNT, REDUCTIONS, SUM, Reduction, reduced
 from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
 
 Bias = Callable[[Tensor], Tensor]
 
-Ends = Callable[[Positions], tuple[Positions, Positions]]
+KeyEnds = Callable[[PositionTensor], tuple[PositionTensor, PositionTensor]]
 """The first and the last key position that queries see: :meth:`xpos_viz.masks.Mask.ends`."""
 
 _TURNED = 16  # strips turned at a time
@@ -78,7 +78,7 @@ class Tiles:
     q: Side
     k: Side
     rates: Rates
-    ends: Ends
+    ends: KeyEnds
     factor: float = 1.0
 
     def __iter__(self) -> Iterator[Tile]:
@@ -97,12 +97,12 @@ class Tiles:
         return self.keys[0].turned.real.new_empty(cells)
 
     @cached_property
-    def reach(self) -> float:
+    def longest(self) -> float:
         """The longest span, tokens, whose growth fits one product."""
         if not bool(self.rates.real.any()):
             return math.inf
         q, k = (side.pairs(slice(None)) for side in (self.q, self.k))
-        return reach(q, k, self.rates)
+        return longest_span(q, k, self.rates)
 
     def strips(self, report: Report) -> Iterator[tuple[Strip, Iterator[Tile]]]:
         """The strips of queries and their tiles; reports when the next one is asked for."""
@@ -141,7 +141,7 @@ class Tiles:
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
-        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.reach:
+        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.longest:
             rows, columns = q.turned.shape[0], k.turned.shape[0]
             scores = self.memory[: rows * columns].view(rows, columns)
             return turned_product(q.turned * step, k.turned, scores)
