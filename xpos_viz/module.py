@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from xpos_viz.attention import AnyMask, logit_factor, visible_keys
+from xpos_viz.attention import AnyMask, root_scale, visible_keys
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import (
     DTYPES,
@@ -135,8 +135,8 @@ class RotaryXPos(nn.Module):
         check_layout(layout)
         self.encoding = encoding
         self.layout: Layout = layout
-        factors = torch.as_tensor(logit_factor(encoding), dtype=torch.float64)
-        self._factors: list[float] = factors.reshape(-1).tolist()
+        temperatures = torch.as_tensor(encoding.temperature, dtype=torch.float64)
+        self._factors: list[float] = (root_scale(encoding) * temperatures).reshape(-1).tolist()
         self._width = encoding.rotary_width
         self._bias = encoding.bias
         fastest = -float(encoding.log_decay.min())
