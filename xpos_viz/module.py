@@ -136,7 +136,8 @@ class RotaryXPos(nn.Module):
         self.encoding = encoding
         self.layout: Layout = layout
         temperatures = torch.as_tensor(encoding.temperature, dtype=torch.float64)
-        self._factors: list[float] = (root_scale(encoding) * temperatures).reshape(-1).tolist()
+        scale = root_scale(encoding)
+        self._factors = [scale * float(each) for each in temperatures.reshape(-1)]
         self._width = encoding.rotary_width
         self._bias = encoding.bias
         fastest = -float(encoding.log_decay.min())
