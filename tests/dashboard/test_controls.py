@@ -88,3 +88,12 @@ def test_reset_brings_the_opening_settings_back(visit):
     assert part(page) == WHOLE
     page.go_back()
     shows(page, address)
+
+
+def test_reset_ends_the_playing(visit):
+    page, text = visit(SHORT | {"scale_base": "64"}), texts("en")
+    page.get_by_role("button", name=text("livemap.play", name="γ")).click()
+    becomes(lambda: shown_on(page, "gamma") != "0.4", True, "γ moves")
+    page.get_by_role("button", name=text("ui.reset")).click()
+    shows(page, SHORT)
+    assert page.get_by_role("button", name=text("livemap.play", name="γ")).count() == 1

@@ -1,10 +1,14 @@
 """The live map sweeps a parameter by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tests.livemap.page import SHORT, described, events
+from tests.livemap.page import SHORT, at, described, events, expect_reading, point
 from tests.pages import drawn, grab, slider
+from xpos_viz.inputs import Sample
+from xpos_viz.livemap import without_data
 from xpos_viz.livemap.steps import GAMMAS
 from xpos_viz.texts import texts
 
@@ -13,17 +17,69 @@ pytestmark = pytest.mark.browser
 LEAK = 512  # bytes a frame; compiled code takes less, and the values of one frame 9 kB
 
 
+def playing(page):
+    """Start to sweep γ, and wait until it is on its way."""
+    page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).click()
+    page.wait_for_function("Number(document.querySelector('[data-key=gamma]').ariaValueText) > 0.5")
+
+
+def plays(page, language="en"):
+    return page.get_by_role("button", name=texts(language)("livemap.stop", name="γ")).count() == 1
+
+
+def moved(**parameters):
+    """SHORT with other parameters of XPos."""
+    return replace(SHORT, encodings=(SHORT.encodings[0], SHORT.encodings[1].replace(**parameters)))
+
+
 def test_playing_sweeps_and_commits_when_it_stops(visit):
     page = visit(described(SHORT))
-    play = page.get_by_role("button", name=texts("en")("livemap.play", name="γ"))
-    play.click()
-    page.wait_for_function("Number(document.querySelector('[data-key=gamma]').ariaValueText) > 0.5")
+    playing(page)
     assert events(page) == []
     page.get_by_role("button", name=texts("en")("livemap.stop", name="γ")).click()
     [commit] = events(page)
     assert commit["changes"]["gamma"] in GAMMAS
     drawn(page)
     assert float(slider(page, "gamma").get_attribute("aria-valuetext")) in GAMMAS
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        moved(gamma=2.0),
+        moved(scale_base=64.0),  # and γ as it was before it was swept
+        at(SHORT, stage="weights"),
+        replace(SHORT, inputs=Sample("pronoun", 8, 3)),
+    ],
+)
+def test_what_is_set_elsewhere_ends_the_playing_and_is_shown(other, visit, host):
+    page = visit(described(SHORT))
+    playing(page)
+    page.evaluate(f"told({host.offer(described(other))})")
+    page.wait_for_function("!document.querySelector('.lm-play.lm-on')")
+    drawn(page)
+    assert not plays(page)
+    for name in ("gamma", "scale_base"):
+        assert slider(page, name).get_attribute("aria-valuetext") == f"{other.encodings[1][name]:g}"
+    point(page, 150, 280)
+    expect_reading(page, other)
+    assert events(page) == []
+
+
+def test_answers_and_other_words_do_not_end_the_playing(visit, host):
+    page = visit(described(SHORT))
+    playing(page)
+    page.get_by_text(texts("en")("ui.stages.weights"), exact=True).click()
+    [commit] = events(page)
+    assert commit["changes"] == {"stage": "weights"}
+    older = without_data(described(SHORT)) | {"echo": 0}  # it does not know of that yet
+    answer = without_data(described(at(SHORT, stage="weights"), "zh", "dark")) | {"echo": 1}
+    for content in (older, answer):
+        page.evaluate(f"told({host.offer(content)})")
+    page.wait_for_function("document.querySelector('.lm-place').textContent.includes('指')")
+    drawn(page)
+    assert plays(page, "zh")
+    assert len(events(page)) == 1
 
 
 def test_playing_leaves_no_memory_behind(visit):
@@ -57,8 +113,7 @@ def test_playing_leaves_no_memory_behind(visit):
 
 def test_a_hand_ends_the_playing_of_its_slider(visit):
     page = visit(described(SHORT))
-    page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).click()
-    page.wait_for_function("Number(document.querySelector('[data-key=gamma]').ariaValueText) > 0.5")
+    playing(page)
     grab(page, "gamma", 0.9)
     page.mouse.up()
     assert page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).count() == 1

@@ -69,7 +69,7 @@ export function mount(element, first) {
 
   function destroy() {
     events.clear();
-    moves.stop();
+    moves.drop();
     unsized();
     frames.cancel();
     parts.controls.destroy();

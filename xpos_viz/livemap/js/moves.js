@@ -47,9 +47,16 @@ export function createMoves(window, store, { steps, redraw, commit }) {
     redraw();
   }
 
+  /** What is set elsewhere ends the playing. */
   function receive(payload) {
+    if (store.overruledBy(payload)) drop();
     store.receive(payload, held);
     redraw();
+  }
+
+  function drop() {
+    held.delete(player.key);
+    player.drop();
   }
 
   return {
@@ -57,7 +64,7 @@ export function createMoves(window, store, { steps, redraw, commit }) {
     release,
     play,
     receive,
-    stop: player.stop,
+    drop,
     /** The key that is swept, or null. */
     playing: () => player.key,
     resting: () => held.size === 0 && player.key === null,
