@@ -48,6 +48,21 @@ def test_the_picture_is_as_dark_as_the_page_also_when_that_changes(visit):
     shows(page, SHORT, mode="dark")
 
 
+@pytest.mark.parametrize(
+    ("width", "language"), [(640, "zh"), (768, "en"), (900, "en"), (1024, "en")]
+)
+def test_panels_stay_side_by_side_and_lists_show_their_whole_words(width, language, visit):
+    page = visit(SHORT | {"lang": language}, width=width)
+    lefts, tops, _ = np.transpose(boxes(picture(page)))
+    assert np.ptp(tops) == 0
+    assert (np.diff(lefts) > 0).all()
+    lists = page.get_by_test_id("stSelectbox").get_by_role("combobox").all()
+    assert len(lists) == 2
+    for words in lists:
+        content, room = words.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        assert content <= room
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_narrow_screen_has_no_overflow_and_stacked_panels(language, visit):
     address = SHORT | {"lang": language, "gamma": "0.7"}

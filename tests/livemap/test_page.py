@@ -10,6 +10,16 @@ from xpos_viz.texts import LANGUAGES, texts
 
 pytestmark = pytest.mark.browser
 
+NEEDS = """(select) => {
+  const alone = select.cloneNode(true);
+  alone.style.cssText = "position: absolute; max-width: none; width: auto;";
+  document.body.append(alone);
+  for (const name of ["font", "padding"]) alone.style[name] = getComputedStyle(select)[name];
+  const width = alone.clientWidth;
+  alone.remove();
+  return width;
+}"""  # the width of its widest option
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_mounts_and_says_what_it_shows(language, visit):
@@ -58,17 +68,21 @@ def test_the_page_scrolls_past_a_picture_without_focus(visit):
     assert part(page) == [0, 0, 28]
 
 
-@pytest.mark.parametrize(("width", "language"), [(360, "en"), (390, "zh"), (700, "en")])
-def test_small_screens_have_no_overflow(width, language, visit):
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [360, 390, 480, 520, 640, 768, 1024, 1440])
+def test_every_width_has_room_for_all(width, language, visit):
     page = visit(described(SHORT, language), width=width, height=800)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     rows, columns, _ = picture(page).shape
-    assert (rows > 2.5 * columns) == (width < 640)
+    assert (rows > columns) == (width < 516)  # panels in a column, or in a row
+    page.get_by_text(texts(language)("livemap.more"), exact=True).click()
     for control in page.locator(".lm-root :is(input, select, button, summary)").all():
         box = control.bounding_box()
         if box and control.get_attribute("type") != "radio":
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
+    for select in page.locator(".lm-select").all():
+        assert select.evaluate(NEEDS) <= select.evaluate("(select) => select.clientWidth")
 
 
 def test_pairs_are_drawn_on_demand(visit):

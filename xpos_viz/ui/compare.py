@@ -20,7 +20,19 @@ from xpos_viz.ui.session import commit, language, refusals, state
 from xpos_viz.ui.state import LOOKS, Refusal, with_moves
 
 _NOTICES = 4  # most refused settings that are named
-_STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
+_STYLE = """<style>
+.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }
+.stHorizontalBlock { row-gap: 1rem; }
+@media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
+/* the picture and what stands beside it: lists show their whole words, or stand below it */
+@media (max-width: 56rem) {
+  .stColumn:not(.stColumn .stColumn) { min-width: calc(100% - 1.5rem); }
+}
+@media (min-width: 56.01rem) {
+  .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
+  .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
+}
+</style>"""
 
 
 def show() -> None:
