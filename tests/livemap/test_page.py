@@ -1,5 +1,7 @@
 """The live map as a part of a page: its words, its place, its end."""
 
+import json
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -10,6 +12,16 @@ from xpos_viz.texts import LANGUAGES, texts
 
 pytestmark = pytest.mark.browser
 
+STOPS = (
+    "input:not([type=radio]), :checked.lm-radio, select, button:not([hidden]), summary, "
+    "[tabindex='0']"
+)
+FOCUS = """() => {
+  const focus = document.activeElement;
+  if (focus === document.body) return null;
+  const shown = focus.matches(".lm-radio") ? focus.nextSibling : focus;
+  return [focus.dataset.key ?? focus.className, getComputedStyle(shown).outlineStyle];
+}"""  # the name of what has the focus, and the outline that shows it
 NEEDS = """(select) => {
   const alone = select.cloneNode(true);
   alone.style.cssText = "position: absolute; max-width: none; width: auto;";
@@ -52,12 +64,59 @@ def test_marks_beside_the_controls_tell_what_they_do(language, visit):
     )
     marks = page.get_by_role("note").all()
     assert [mark.get_attribute("aria-label") for mark in marks] == [text(key) for key in controls]
-    for mark, key in zip(marks, controls, strict=True):
+    for mark, key in reversed(list(zip(marks, controls, strict=True))):  # the menu is still open
         assert mark.is_visible()
         assert mark.inner_text() == "?"
         assert mark.get_attribute("title") == text(key)
-        mark.focus()
+        mark.click()
         assert mark.evaluate("(mark) => mark.getRootNode().activeElement === mark")
+        bubble = mark.evaluate("(mark) => getComputedStyle(mark, '::after').content")
+        assert bubble == json.dumps(text(key), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_controls_are_named_in_few_words_and_only_readings_are_spoken(language, visit):
+    page, text = visit(described(SHORT, language)), texts(language)
+    groups = page.get_by_role("group", name=text("ui.stage"), exact=True)
+    assert groups.get_by_role("radio").count() == 4
+    for key in ("base", "gamma", "scale_base"):
+        name = text(f"ui.{key}")
+        assert page.get_by_role("slider", name=name, exact=True).count() == 1
+        play = text("livemap.play", name=name)
+        assert page.get_by_role("button", name=play, exact=True).count() == 1
+    for key in ("first", "last"):
+        assert page.get_by_role("slider", name=text(f"livemap.{key}"), exact=True).count() == 1
+    for key in ("mask", "difference", "axis"):
+        name = text(f"livemap.choices.{key}")
+        assert page.get_by_role("combobox", name=name, exact=True).count() == 1
+    assert page.get_by_role("status").count() == 1
+
+
+def test_the_tabulator_reaches_all_in_order_and_shows_where_it_is(visit):
+    page = visit(described(SHORT))
+    page.locator(".lm-menu").evaluate("(menu) => (menu.open = true)")
+    reached = []
+    while (focus := page.evaluate(FOCUS)) or not reached:
+        if focus:
+            name, outline = focus
+            assert outline == "solid"
+            reached.append(name)
+        page.keyboard.press("Tab")
+    stops = page.locator(f".lm-root :is({STOPS})").evaluate_all(
+        "(all) => all.map((e) => e.dataset.key ?? e.className)"
+    )
+    assert reached == stops
+
+
+def test_the_menu_closes_when_it_is_left(visit):
+    page = visit(described(SHORT))
+    menu = page.locator(".lm-menu")
+    page.get_by_text(texts("en")("livemap.more"), exact=True).press("Enter")
+    assert menu.get_attribute("open") is not None
+    page.get_by_text(texts("en")("livemap.png")).focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className").startswith("lm-maps")
+    assert menu.get_attribute("open") is None
 
 
 def test_the_page_scrolls_past_a_picture_without_focus(visit):

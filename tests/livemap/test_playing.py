@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.livemap.page import SHORT, at, described, events, expect_reading, point
+from tests.livemap.page import SHORT, at, described, events, expect_reading, point, reading
 from tests.pages import drawn, grab, slider
 from xpos_viz.inputs import Sample
 from xpos_viz.livemap import without_data
@@ -135,3 +135,24 @@ def test_with_less_motion_playing_goes_step_by_step(visit):
         }"""
     )
     assert values == [0.4, 0.45]
+
+
+def test_playing_is_not_spoken_until_it_stops(visit):
+    page = visit(described(SHORT), reduced_motion="reduce")
+    page.mouse.click(150, 450)
+    page.wait_for_function("document.querySelector('[role=status]').textContent !== ''")
+    page.evaluate(
+        """() => {
+          window.spoken = [];
+          const status = document.querySelector("[role=status]");
+          const note = () => window.spoken.push(status.textContent);
+          new MutationObserver(note).observe(status, { childList: true });
+        }"""
+    )
+    page.get_by_role("button", name=texts("en")("livemap.play", name="γ")).click()
+    page.wait_for_function("document.querySelector('[data-key=gamma]').ariaValueText === '0.5'")
+    assert page.evaluate("window.spoken") == []
+    page.get_by_role("button", name=texts("en")("livemap.stop", name="γ")).click()
+    page.wait_for_function("window.spoken.length === 1")
+    _, values = reading(page)
+    assert f"{values[1]:.6g}".replace("-", "−") in page.evaluate("window.spoken[0]")

@@ -55,7 +55,8 @@ export function createDrawing(document, parts) {
     );
     const zoomed = explorer.gestures.zoomed();
     const colours = scene.payload.theme.lines.slice(0, 2);
-    readout.show({ ...scene, picture: shown, cell, lag, marks, zoomed, colours });
+    const playing = moves.playing() !== null;
+    readout.show({ ...scene, picture: shown, cell, lag, marks, zoomed, colours, playing });
   }
 
   function save() {

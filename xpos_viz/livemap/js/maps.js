@@ -2,7 +2,7 @@
 import { barTicks, tokenTicks } from "./axes.js";
 import { drawSideways, line, tickBelow, tickBeside, write } from "./brush.js";
 import { colourTable, paint, solid } from "./colours.js";
-import { drawTitle, wrapped } from "./titles.js";
+import { drawTitles, wrapped } from "./titles.js";
 
 const FADED = 0.3; // of a map that is out of date
 
@@ -58,10 +58,11 @@ export function drawMaps(ctx, picture, painter) {
   const keys = bars.map((bar) => keyOf(bar, look));
   panels.forEach((panel, place) => {
     const box = layout.panels[place];
-    drawTitle(ctx, panel.title, box, look);
     drawMap(ctx, panel, box, keys[panel.bar], picture, painter, place);
     drawAxes(ctx, box, place, picture);
   });
+  const titles = panels.map(({ title }) => title);
+  drawTitles(ctx, titles, layout, look);
   bars.forEach((bar, place) => drawBar(ctx, bar, layout.bars[place], look));
 }
 

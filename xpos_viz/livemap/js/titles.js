@@ -6,27 +6,39 @@ const LINE = 16;
 const NAME = { weight: 600, size: 15 };
 
 /**
- * Write the title of a panel: its name, and remarks of so many lines each, if they need them.
+ * Write the titles of the panels: a name, and remarks of so many lines each, if they need them.
+ * Panels in a row have their names at one height.
  * @param {CanvasRenderingContext2D} ctx
- * @param {string[]} words the name, then the remarks
- * @param {{x: number, y: number, size: number, lines: number}} box
+ * @param {string[][]} titles of each panel the name, then the remarks
+ * @param {{panels: object[], stacked: boolean}} layout
  * @param {object} look
  */
-export function drawTitle(ctx, [name, ...remarks], { x, y, size, lines: most }, look) {
-  const lines = remarks.flatMap((words) => atMost(most, words, size, ctx, look));
-  const above = (count) => y - FOOT - LINE * count;
+export function drawTitles(ctx, titles, { panels, stacked }, look) {
+  const lines = titles.map(([, ...remarks], place) => {
+    const { size, lines } = panels[place];
+    return remarks.flatMap((words) => atMost(lines, words, size, ctx, look));
+  });
+  const most = Math.max(...lines.map(({ length }) => length));
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
-  lines.forEach((line, place) => {
-    write(ctx, line, x, above(lines.length - 1 - place), look, { room: size });
+  titles.forEach(([name], place) => {
+    const rows = stacked ? lines[place].length : most;
+    drawTitle(ctx, name, lines[place], panels[place], rows, look);
   });
-  const style = { ...NAME, colour: look.ink.text, room: size };
-  write(ctx, name, x, above(lines.length) - 1, look, style);
 }
 
-/** Lines, the last of which may be too long. */
+function drawTitle(ctx, name, lines, { x, y, size }, rows, look) {
+  const top = y - FOOT - LINE * rows;
+  write(ctx, name, x, top - 1, look, { ...NAME, colour: look.ink.text, room: size });
+  lines.forEach((line, place) => {
+    write(ctx, line, x, top + LINE * (place + 1), look, { room: size });
+  });
+}
+
+/** Lines, the last of which may be too long; a number stays with its symbol. */
 function atMost(count, words, room, ctx, look) {
-  const lines = wrapped(ctx, words, room, look, 12);
+  const bound = words.replaceAll(/ (?=\d)/g, "\u00a0");
+  const lines = wrapped(ctx, bound, room, look, 12);
   return [...lines.slice(0, count - 1), lines.slice(count - 1).join("")].filter(Boolean);
 }
 
@@ -41,7 +53,7 @@ function atMost(count, words, room, ctx, look) {
  */
 export function wrapped(ctx, words, room, look, size) {
   setFont(ctx, look, { size });
-  const pieces = words.match(/[\u2e80-\uffef]|[^\u2e80-\uffef\s]+\s?/g) ?? [];
+  const pieces = words.match(/[\u2e80-\uffef]|[^\u2e80-\uffef ]+ ?/g) ?? [];
   const lines = [""];
   for (const piece of pieces) {
     const longer = lines[lines.length - 1] + piece;
