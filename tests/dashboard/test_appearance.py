@@ -56,9 +56,9 @@ def test_panels_stay_side_by_side_and_lists_show_their_whole_words(width, langua
     lefts, tops, _ = np.transpose(boxes(picture(page)))
     assert np.ptp(tops) == 0
     assert (np.diff(lefts) > 0).all()
-    lists = page.get_by_test_id("stSelectbox").get_by_role("combobox").all()
-    assert len(lists) == 2
-    for words in lists:
+    lists = page.get_by_test_id("stSelectbox").get_by_role("combobox")
+    becomes(lists.count, 2, "lists")
+    for words in lists.all():
         content, room = words.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
         assert content <= room
 
