@@ -19,8 +19,8 @@ from tests.dashboard.page import (
 from tests.dashboard.server import PATIENCE, becomes, free_port, serving
 from tests.pages import watch
 from xpos_viz import run
+from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures.words import rounded
-from xpos_viz.livemap.steps import GAMMAS, SCALE_BASES
 from xpos_viz.texts import texts
 from xpos_viz.ui.state import from_address, to_address
 

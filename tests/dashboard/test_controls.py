@@ -18,7 +18,7 @@ from tests.dashboard.page import (
 from tests.dashboard.server import becomes
 from tests.pages import part, slider
 from xpos_viz import run
-from xpos_viz.livemap.steps import BASES
+from xpos_viz.encoding.steps import BASES
 from xpos_viz.texts import texts
 from xpos_viz.ui.state import from_address, opening, to_address, with_encoding
 

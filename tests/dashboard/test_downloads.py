@@ -12,8 +12,8 @@ from PIL import Image
 
 from tests.dashboard.page import SHORT, after, asked, press, shows
 from xpos_viz import run
+from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.figures.paper_pen import DPI, PAGE
-from xpos_viz.livemap.steps import GAMMAS
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
 

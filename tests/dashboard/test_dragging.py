@@ -15,8 +15,8 @@ from tests.dashboard.page import (
 )
 from tests.dashboard.server import becomes
 from tests.pages import grab
+from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.livemap.steps import GAMMAS, SCALE_BASES
 
 pytestmark = pytest.mark.browser
 

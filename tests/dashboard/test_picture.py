@@ -25,7 +25,7 @@ from tests.dashboard.page import (
 from tests.dashboard.server import becomes
 from tests.pages import part
 from xpos_viz import decay_curve, run
-from xpos_viz.livemap.steps import GAMMAS
+from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.texts import LANGUAGES, texts
 
 pytestmark = pytest.mark.browser

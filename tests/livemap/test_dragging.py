@@ -19,8 +19,8 @@ from tests.livemap.page import (
 )
 from tests.pages import drawn, grab, part, slider
 from xpos_viz import run
+from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.livemap import Look, without_data
-from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser

@@ -11,12 +11,12 @@ import torch
 from tests.cases import LAYOUTS, normal
 from tests.livemap.page import CORE, LONG, SHORT, at, described, unpacked
 from xpos_viz import Experiment, attention_scores, rope, run, xpos
+from xpos_viz.encoding import PARAMETERS
 from xpos_viz.entry import Layout
 from xpos_viz.inputs import Expectation, Vectors
 from xpos_viz.livemap import Look, packed, payload, without_data
 from xpos_viz.livemap.bundle import modules
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.livemap.steps import STEPS
 from xpos_viz.texts import LANGUAGES, texts
 
 
@@ -54,7 +54,7 @@ def test_sliders_hold_the_parameters_and_their_steps():
         ("scale_base", [1]),
     ]
     for slider in sent["sliders"]:
-        assert tuple(slider["steps"]) == STEPS[slider["parameter"]]
+        assert tuple(slider["steps"]) == PARAMETERS[slider["parameter"]].steps
     apart = replace(SHORT, encodings=(rope(64), SHORT.encodings[1]))
     assert [(s["key"], s["places"], s["label"]) for s in described(apart)["sliders"]][:2] == [
         ("base", [0], "Base θ"),

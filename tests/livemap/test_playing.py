@@ -7,9 +7,9 @@ import pytest
 
 from tests.livemap.page import SHORT, at, described, events, expect_reading, point, reading
 from tests.pages import drawn, grab, slider
+from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.inputs import Sample
 from xpos_viz.livemap import without_data
-from xpos_viz.livemap.steps import GAMMAS
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser

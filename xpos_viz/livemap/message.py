@@ -10,7 +10,6 @@ import numpy as np
 from xpos_viz.encoding import PARAMETERS, Encoding
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.inputs import Vectors
-from xpos_viz.livemap.steps import STEPS
 from xpos_viz.results import run
 from xpos_viz.texts import Text
 from xpos_viz.theme import DASHES, INKS, LINES, PALETTES, Mode
@@ -232,7 +231,7 @@ def _sliders(
                     "help": text(f"ui.{name}_help"),
                     "parameter": name,
                     "places": group,
-                    "steps": list(STEPS[name]),
+                    "steps": list(PARAMETERS[name].steps),
                 }
             )
     return sliders
