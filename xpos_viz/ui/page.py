@@ -28,6 +28,16 @@ ONE = (
 _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+.stHorizontalBlock { row-gap: 1rem; }
+@media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
+/* the picture and what stands beside it: lists show their whole words, or stand below it */
+@media (max-width: 56rem) {
+  .stColumn:not(.stColumn .stColumn) { min-width: calc(100% - 1.5rem); }
+}
+@media (min-width: 56.01rem) {
+  .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
+  .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
+}
 </style>"""
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 

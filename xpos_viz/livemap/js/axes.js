@@ -3,6 +3,8 @@ import { number, rounded, shortened } from "./text.js";
 
 const ROOM = 46; // pixels a number needs along its axis
 const LINE = 13; // pixels a token needs
+const LETTER = 6.3; // pixels of a digit
+const MOST = 7; // ticks of a colour bar
 
 /**
  * Round numbers between two ends: 1, 2 or 5 times a power of ten apart.
@@ -54,8 +56,13 @@ function tokensBetween(low, span, step) {
  * @returns {{at: number, label: string}[]}
  */
 export function barTicks(low, high, pixels, powers) {
-  const ticks = roundTicks(low, high, Math.min(7, pixels / ROOM), powers ? 1 : 0);
-  return ticks.map((at) => ({ at, label: powers ? factor(at) : plain(at) }));
+  const written = (at) => ({ at, label: powers ? factor(at) : plain(at) });
+  const apart = (ticks) => ((ticks[1].at - ticks[0].at) * pixels) / (high - low);
+  const widest = (ticks) => Math.max(...ticks.map(({ label }) => label.length + 1)) * LETTER;
+  for (let most = MOST; ; most -= 1) {
+    const ticks = roundTicks(low, high, most, powers ? 1 : 0).map(written);
+    if (most === 1 || ticks.length < 2 || apart(ticks) > widest(ticks)) return ticks;
+  }
 }
 
 function factor(power) {

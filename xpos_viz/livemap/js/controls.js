@@ -72,10 +72,11 @@ function maker(document) {
   };
 }
 
-/** A mark that tells in one line what a control does. */
+/** A mark that tells in one line what a control does, also when it is tapped. */
 function createHelp(make) {
   const node = make("span", "help", { textContent: "?", tabIndex: 0 });
   node.setAttribute("role", "note");
+  node.addEventListener("click", (event) => event.preventDefault()); // its label keeps the focus off
 
   function show(words) {
     node.hidden = !words;
@@ -88,7 +89,7 @@ function createHelp(make) {
 
 /** A slider over steps; between them while it is played. */
 function createSlider(make, key, actions) {
-  const [node, name, value] = [make("div", "slider"), make("span", "name"), make("output", "now")];
+  const [node, name, value] = [make("div", "slider"), make("span", "name"), make("span", "now")];
   const help = createHelp(make);
   const input = make("input", "range", { type: "range", min: 0 });
   const play = make("button", "play", { type: "button" });
@@ -146,7 +147,7 @@ export function placeBetween(steps, value) {
 
 /** The tokens that are shown: one track with a thumb at each end. */
 function createWindow(make, actions) {
-  const [node, name, value] = [make("div", "slider"), make("span", "name"), make("output", "now")];
+  const [node, name, value] = [make("div", "slider"), make("span", "name"), make("span", "now")];
   const help = createHelp(make);
   const ends = ["start", "stop"].map((key) => make("input", `range lm-${key}`, { type: "range" }));
   const [start, stop] = ends;
@@ -209,6 +210,7 @@ function createSegments(make, group, choose) {
 
   function show(name, words, options, current) {
     title.textContent = name;
+    node.setAttribute("aria-label", name); // the legend has the mark as well
     help.show(words);
     for (const { value, label } of options) {
       const { input, words } = entry(value);
@@ -264,6 +266,9 @@ function createMenu(make, actions) {
     if (!event.composedPath().includes(node)) node.open = false;
   };
   node.ownerDocument.addEventListener("pointerdown", close);
+  node.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && !node.contains(relatedTarget)) node.open = false;
+  });
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !node.open) return;
     event.stopPropagation();

@@ -1,7 +1,8 @@
 /** The maps with their titles, axes and colour bars, on a canvas. */
 import { barTicks, tokenTicks } from "./axes.js";
-import { drawSideways, line, setFont, tickBelow, tickBeside, write } from "./brush.js";
+import { drawSideways, line, tickBelow, tickBeside, write } from "./brush.js";
 import { colourTable, paint, solid } from "./colours.js";
+import { drawTitles, wrapped } from "./titles.js";
 
 const FADED = 0.3; // of a map that is out of date
 
@@ -57,20 +58,12 @@ export function drawMaps(ctx, picture, painter) {
   const keys = bars.map((bar) => keyOf(bar, look));
   panels.forEach((panel, place) => {
     const box = layout.panels[place];
-    drawTitle(ctx, panel.title, box, look);
     drawMap(ctx, panel, box, keys[panel.bar], picture, painter, place);
     drawAxes(ctx, box, place, picture);
   });
+  const titles = panels.map(({ title }) => title);
+  drawTitles(ctx, titles, layout, look);
   bars.forEach((bar, place) => drawBar(ctx, bar, layout.bars[place], look));
-}
-
-function drawTitle(ctx, [first, ...rest], { x, y, size }, look) {
-  ctx.textAlign = "left";
-  ctx.textBaseline = "alphabetic";
-  write(ctx, first, x, y - 42, look, { weight: 600, size: 15, colour: look.ink.text, room: size });
-  rest.forEach((line, place) => {
-    write(ctx, line, x, y - 25 + 16 * place, look, { room: size });
-  });
 }
 
 function drawMap(ctx, panel, box, key, { part, look, waiting }, painter, place) {
@@ -98,7 +91,7 @@ function drawCells(ctx, bitmap, { map, waits }, { x, y, size }, part) {
 function drawWaiting(ctx, words, { x, y, size }, look) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  const lines = wrapped(ctx, words, size - 32, look);
+  const lines = wrapped(ctx, words, size - 32, look, 13);
   const height = 18 * lines.length + 20;
   ctx.fillStyle = look.ink.page;
   ctx.globalAlpha = 0.88;
@@ -108,19 +101,6 @@ function drawWaiting(ctx, words, { x, y, size }, look) {
   lines.forEach((line, place) => {
     write(ctx, line, x + size / 2, top + 18 * place, look, { size: 13, colour: look.ink.text });
   });
-}
-
-/** Words as lines no wider than the room; Chinese breaks anywhere. */
-function wrapped(ctx, words, room, look) {
-  setFont(ctx, look, { size: 13 });
-  const pieces = words.match(/[\u2e80-\uffef]|[^\u2e80-\uffef\s]+\s?/g) ?? [];
-  const lines = [""];
-  for (const piece of pieces) {
-    const longer = lines[lines.length - 1] + piece;
-    if (ctx.measureText(longer).width > room) lines.push(piece);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines;
 }
 
 function drawAxes(ctx, box, place, { layout, part, labels, words, look }) {
@@ -163,7 +143,7 @@ function drawBar(ctx, bar, { x, y, width }, look) {
     write(ctx, label, place, y + 17, look, { size: 11 });
   }
   ctx.textBaseline = "alphabetic";
-  const middle = { colour: look.ink.text, room: width * 1.3 };
+  const middle = { colour: look.ink.text, room: width * 1.2 };
   write(ctx, bar.label, x + width / 2, y + 44, look, middle);
 }
 

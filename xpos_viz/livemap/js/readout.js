@@ -48,7 +48,7 @@ export function createReadout(document, actions) {
     }, PAUSE);
   }
 
-  function show({ payload, picture, cell, lag, marks, zoomed, colours }) {
+  function show({ payload, picture, cell, lag, marks, zoomed, colours, playing }) {
     whole.hidden = !zoomed;
     const place = cell ? placeOf(payload, cell) : lagOnly(payload, lag);
     words.textContent = place || hintFor(document, payload);
@@ -56,7 +56,7 @@ export function createReadout(document, actions) {
     node.classList.toggle("lm-reading", place !== "");
     const entries = cell ? entriesOf(payload, picture, cell) : pointsOf(picture, marks);
     numbers.replaceChildren(...entries.map((entry, i) => chip(make, entry, colours[i])));
-    speak([place, ...entries.map(({ name, value }) => `${name} ${value}`)].join(", "));
+    if (!playing) speak([place, ...entries.map(({ name, value }) => `${name} ${value}`)].join(", "));
   }
 
   function label({ text }) {

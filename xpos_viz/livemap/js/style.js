@@ -38,6 +38,22 @@ export const STYLE = `
   text-align: center;
   cursor: help;
 }
+.lm-slider, .lm-choices { position: relative; }
+.lm-help:focus::after {
+  content: attr(aria-label);
+  position: absolute;
+  inset: calc(100% + 4px) 0 auto;
+  z-index: 6;
+  max-width: 460px;
+  padding: 8px 12px;
+  background: var(--ground);
+  border: 1px solid var(--edge);
+  border-radius: 8px;
+  box-shadow: 0 6px 20px rgb(0 0 0 / 25%);
+  font-size: 13px;
+  line-height: 1.4;
+  text-align: start;
+}
 .lm-now { font-size: 13px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .lm-range {
   -webkit-appearance: none;
