@@ -27,7 +27,7 @@ import { decayCurve, encodingRates, lagTerms, sameRates, scaled } from "./kernel
 
 const STAGES = ["scores", "scaled", "masked", "weights"];
 const MASKS = ["causal", "none"];
-const BAND = 32; // rows that are computed at a time, which bounds memory and steps
+const BAND = 64; // rows that are computed at a time, which bounds memory and steps
 
 /** Rates of an encoding: {@link encodingRates}. */
 export const rates = encodingRates;
