@@ -116,8 +116,9 @@ export function mount(element, first) {
     if (numbers.data !== payload.data) return need(payload.data);
     if (!width) return;
     look ??= page.look(payload);
-    if (stale) drawAll({ payload, values, width, part: explorer.part() });
+    const whole = stale;
     stale = false;
+    if (whole) drawAll({ payload, values, width, part: explorer.part() });
     drawPointer();
   }
 
@@ -138,6 +139,7 @@ export function mount(element, first) {
     controls.show({ ...scene, playing: player.key });
     readout.label(scene.payload);
     page.show(last, explorer.gestures.zoomed());
+    if (shown.unfinished) redraw();
   }
 
   function drawPointer() {
