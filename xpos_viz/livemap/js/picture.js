@@ -4,7 +4,7 @@ import { floats } from "./payload.js";
 import { encodingsOf, valuesOf } from "./state.js";
 import { fill, settings } from "./text.js";
 
-const SWIFT = 2 ** 18; // cells of a map that are computed within a frame
+const SWIFT = 170_000; // cells of a map that are computed within a frame
 const PATIENT = 2 ** 24; // and over some frames, while nothing moves
 const SLICE = 12; // milliseconds of a frame that are given to the latter
 
