@@ -1,8 +1,10 @@
 /** Pointer, wheel and keys as gestures on the maps. */
+import { actionOf, STEP } from "./keys.js";
+import { createPinch } from "./pinch.js";
+import { createPress } from "./press.js";
 
-const STEP = 1.25; // a key's or a wheel notch's magnification
-const CLICK = 5; // pixels within which a press is no drag
 const NOTCH = 100; // wheel pixels
+const LINE = 33; // pixels of a wheel that counts in lines
 
 /**
  * Listen to an element that shows the maps.
@@ -10,117 +12,87 @@ const NOTCH = 100; // wheel pixels
  * @param {object} gestures
  *     locate(x, y) → {row, column} in tokens inside a panel, or null; clamped(x, y, from) the same
  *     for a drag that left its panel; point(at | null); pick(at); box(a, b | null); zoomBox(a, b);
- *     magnify(factor, at); pan(rows, columns); reset(); step(rows, columns); zoomed() → boolean
+ *     magnify(factor, at); pan(rows, columns); reset(); escape(); step(rows, columns);
+ *     zoomed() → boolean
  */
 export function listen(node, gestures) {
-  const pointers = new Map();
-  let press = null; // {at, x, y, pans, moved}
-  let pinch = null; // {distance, centre}
-
   const place = ({ clientX, clientY }) => {
     const box = node.getBoundingClientRect();
     return [clientX - box.left, clientY - box.top];
   };
-
-  function down(event) {
-    const [x, y] = place(event);
-    pointers.set(event.pointerId, [x, y]);
-    const at = gestures.locate(x, y);
-    if (event.button !== 0 || !at) return;
-    node.focus({ preventScroll: true });
-    node.setPointerCapture(event.pointerId);
-    if (pointers.size === 2) return startPinch();
-    const touch = event.pointerType === "touch";
-    press = { at, x, y, pans: event.shiftKey || (touch && gestures.zoomed()), touch, moved: false };
-    if (touch) gestures.pick(at);
-  }
-
-  function move(event) {
-    const [x, y] = place(event);
-    if (pointers.has(event.pointerId)) pointers.set(event.pointerId, [x, y]);
-    if (pinch) return movePinch();
-    if (!press) return gestures.point(gestures.locate(x, y));
-    press.moved ||= Math.hypot(x - press.x, y - press.y) > CLICK;
-    if (press.moved) drag(x, y);
-  }
-
-  function drag(x, y) {
-    const at = gestures.clamped(x, y, press);
-    if (press.pans) return gestures.pan(press.at.row - at.row, press.at.column - at.column);
-    if (press.touch) return gestures.pick(at);
-    return gestures.box(press.at, at);
-  }
-
-  function up(event) {
-    pointers.delete(event.pointerId);
-    if (pointers.size < 2) pinch = null;
-    if (!press) return;
-    const { at, moved, pans, touch } = press;
-    const end = gestures.clamped(...place(event), press);
-    press = null;
-    if (pans || touch) return;
-    if (!moved) return gestures.pick(at);
-    gestures.box(null);
-    gestures.zoomBox(at, end);
-  }
-
-  function cancel(event) {
-    pointers.delete(event.pointerId);
-    [press, pinch] = [null, null];
-    gestures.box(null);
-  }
-
-  function startPinch() {
-    press = null;
-    gestures.box(null);
-    pinch = between();
-  }
-
-  function movePinch() {
-    if (pointers.size < 2) return;
-    const now = between();
-    const at = gestures.locate(...now.centre);
-    if (at) gestures.magnify(now.distance / pinch.distance, at);
-    pinch = now;
-  }
-
-  function between() {
-    const [[ax, ay], [bx, by]] = [...pointers.values()];
-    const distance = Math.max(10, Math.hypot(ax - bx, ay - by));
-    return { distance, centre: [(ax + bx) / 2, (ay + by) / 2] };
-  }
-
-  function wheel(event) {
-    const at = gestures.locate(...place(event));
-    const focused = node.getRootNode().activeElement === node;
-    if (!at || !(focused || event.ctrlKey || event.metaKey)) return; // the page scrolls
-    if (event.deltaY > 0 && !gestures.zoomed()) return;
-    event.preventDefault();
-    const pixels = event.deltaMode === 1 ? 33 * event.deltaY : event.deltaY;
-    const notches = Math.max(-2, Math.min(2, pixels / NOTCH));
-    gestures.magnify(STEP ** (-2 * notches), at);
-  }
-
-  function key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const action = keyAction(event, gestures);
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
-  }
-
-  const leave = () => !press && gestures.point(null);
-  const double = (event) => gestures.locate(...place(event)) && gestures.reset();
-  const events = { wheel, keydown: key, dblclick: double };
-  events.pointerdown = down;
-  events.pointermove = move;
-  events.pointerup = up;
-  events.pointercancel = cancel;
-  events.pointerleave = (event) => event.pointerType !== "touch" && leave();
-  for (const [name, listener] of Object.entries(events)) {
+  const listeners = {
+    ...pointerListeners(node, gestures, place),
+    wheel: (event) => wheel(event, node, gestures, place),
+    keydown: (event) => press(event, gestures),
+    dblclick: (event) => gestures.locate(...place(event)) && gestures.reset(),
+  };
+  for (const [name, listener] of Object.entries(listeners)) {
     node.addEventListener(name, listener, { passive: false });
   }
+}
+
+/** One pointer presses and drags, two pinch, and one that is not down points. */
+function pointerListeners(node, gestures, place) {
+  const press = createPress(gestures);
+  const pinch = createPinch(gestures);
+
+  function pointerdown(event) {
+    const at = place(event);
+    pinch.put(event.pointerId, at);
+    const cell = gestures.locate(...at);
+    if (event.button !== 0 || !cell) return;
+    node.focus({ preventScroll: true });
+    node.setPointerCapture(event.pointerId);
+    if (pinch.fingers() !== 2) return press.start(event, at, cell);
+    press.cancel();
+    pinch.start();
+  }
+
+  function pointermove(event) {
+    const at = place(event);
+    pinch.follow(event.pointerId, at);
+    if (pinch.on()) pinch.move();
+    else if (press.on()) press.move(at);
+    else gestures.point(gestures.locate(...at));
+  }
+
+  function pointerup(event) {
+    pinch.lift(event.pointerId);
+    press.end(place(event));
+  }
+
+  function pointercancel(event) {
+    pinch.lift(event.pointerId);
+    pinch.end();
+    press.cancel();
+  }
+
+  function pointerleave(event) {
+    if (event.pointerType !== "touch" && !press.on()) gestures.point(null);
+  }
+
+  return { pointerdown, pointermove, pointerup, pointercancel, pointerleave };
+}
+
+/** A wheel magnifies where the maps have the focus, and elsewhere scrolls the page. */
+function wheel(event, node, gestures, place) {
+  const at = gestures.locate(...place(event));
+  const focused = node.getRootNode().activeElement === node;
+  if (!at || !(focused || event.ctrlKey || event.metaKey)) return;
+  if (event.deltaY > 0 && !gestures.zoomed()) return;
+  event.preventDefault();
+  const pixels = event.deltaMode === 1 ? LINE * event.deltaY : event.deltaY;
+  const notches = Math.max(-2, Math.min(2, pixels / NOTCH));
+  gestures.magnify(STEP ** (-2 * notches), at);
+}
+
+function press(event, gestures) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const action = actionOf(event, gestures);
+  if (!action) return;
+  event.preventDefault();
+  event.stopPropagation();
+  action();
 }
 
 /**
@@ -131,21 +103,4 @@ export function listen(node, gestures) {
 export function listenToLags(canvas, point) {
   canvas.addEventListener("pointermove", (event) => point(event.offsetX));
   canvas.addEventListener("pointerleave", () => point(null));
-}
-
-function keyAction({ key, shiftKey }, gestures) {
-  const far = shiftKey ? 10 : 1;
-  const actions = {
-    ArrowUp: () => gestures.step(-far, 0),
-    ArrowDown: () => gestures.step(far, 0),
-    ArrowLeft: () => gestures.step(0, -far),
-    ArrowRight: () => gestures.step(0, far),
-    "+": () => gestures.magnify(STEP),
-    "=": () => gestures.magnify(STEP),
-    "-": () => gestures.magnify(1 / STEP),
-    "−": () => gestures.magnify(1 / STEP),
-    0: () => gestures.reset(),
-    Escape: () => gestures.escape(),
-  };
-  return actions[key];
 }

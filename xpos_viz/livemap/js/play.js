@@ -8,7 +8,8 @@ const CALM = 1000; // milliseconds a step where motion is to be reduced
  * @param {Window} window
  * @param {{steps: function(string): number[], move: function(string, number),
  *     ended: function(string, number)}} actions
- * @returns {{toggle: function(string, number): void, stop: function(): void, key: string|null}}
+ * @returns {{toggle: function(string, number): void, stop: function(): void,
+ *     drop: function(): void, key: string|null}} `drop` ends it without a word
  */
 export function createPlayer(window, actions) {
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -54,17 +55,22 @@ export function createPlayer(window, actions) {
     place = Math.max(0, Math.min(last, place));
   }
 
+  function drop() {
+    window.cancelAnimationFrame(request);
+    key = null;
+  }
+
   function stop() {
     if (key === null) return;
-    window.cancelAnimationFrame(request);
     const ended = key;
-    key = null;
+    drop();
     actions.ended(ended, actions.steps(ended)[Math.round(place)]);
   }
 
   return {
     toggle,
     stop,
+    drop,
     get key() {
       return key;
     },

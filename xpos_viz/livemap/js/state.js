@@ -67,10 +67,20 @@ export function createStore(first) {
     return { changes, number };
   }
 
+  /** Whether a payload has what was not set here: other data, or a value that was not sent. */
+  function overruledBy(next) {
+    if (isOther(next)) return true;
+    const told = valuesOf({ ...payload, ...next });
+    const waits = (key) => unanswered.get(key) > (next.echo ?? Infinity);
+    const keys = Object.keys({ ...sent, ...told });
+    return keys.some((key) => told[key] !== sent[key] && !waits(key));
+  }
+
+  const isOther = ({ data }) => data !== undefined && data !== payload.data;
+
   /** Take what the host says, but for what is being moved or was not heard by the host yet. */
   function receive(next, held) {
-    const other = next.data !== undefined && next.data !== payload.data;
-    payload = { ...payload, ...(other ? NO_DATA : {}), ...next };
+    payload = { ...payload, ...(isOther(next) ? NO_DATA : {}), ...next };
     const answered = next.echo ?? Infinity;
     for (const [key, at] of unanswered) if (at <= answered) unanswered.delete(key);
     const told = valuesOf(payload);
@@ -94,6 +104,7 @@ export function createStore(first) {
       values = { ...values, ...changes };
     },
     settle,
+    overruledBy,
     receive,
   };
 }

@@ -1,0 +1,79 @@
+"""The dashboard's languages, themes and small screens."""
+
+import numpy as np
+import pytest
+
+from tests.dashboard.page import (
+    SHORT,
+    boxes,
+    has_the_colours,
+    parameters,
+    picture,
+    place,
+    reading,
+    shown_on,
+    shows,
+)
+from tests.dashboard.server import becomes
+from tests.pages import grab
+from xpos_viz.texts import LANGUAGES, texts
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_language_follows_the_browser_and_the_address(visit):
+    chinese, english = (texts(language)("ui.title") for language in ("zh", "en"))
+    page = visit(SHORT, locale="zh-CN")
+    assert page.get_by_role("heading", name=chinese).is_visible()
+    assert page.get_by_label(texts("zh")("ui.stages.weights"), exact=True).count() == 1
+    assert texts("zh")("livemap.hint") == page.locator(".lm-place").inner_text()
+    page = visit(SHORT | {"lang": "en"}, locale="zh-CN")
+    assert page.get_by_role("heading", name=english).is_visible()
+    page.get_by_text(LANGUAGES["zh"], exact=True).click()
+    page.get_by_role("heading", name=chinese).wait_for()
+    becomes(lambda: parameters(page), SHORT | {"lang": "zh"}, "the address")
+    hint = page.locator(".lm-place").inner_text
+    becomes(hint, texts("zh")("livemap.hint"), "the words of the picture")
+
+
+def test_the_picture_is_as_dark_as_the_page_also_when_that_changes(visit):
+    page = visit(SHORT, scheme="dark")
+    has_the_colours(page, "dark")
+    shows(page, SHORT, mode="dark")
+    page.emulate_media(color_scheme="light")
+    has_the_colours(page, "light")
+    shows(page, SHORT)
+    page.emulate_media(color_scheme="dark")
+    has_the_colours(page, "dark")
+    shows(page, SHORT, mode="dark")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_narrow_screen_has_no_overflow_and_stacked_panels(language, visit):
+    address = SHORT | {"lang": language, "gamma": "0.7"}
+    page = visit(address, width=390, height=844)
+    shows(page, address)
+    lefts, tops, _ = np.transpose(boxes(picture(page)))
+    assert np.ptp(lefts) == 0
+    assert (np.diff(tops) > 0).all()
+    fits(page)
+    grab(page, "gamma", 0.9)
+    page.mouse.up()
+    shows(page, address | {"gamma": shown_on(page, "gamma")})
+    page.mouse.click(*place(page, 0, 14, 4))
+    _, values = reading(page)
+    assert len(values) == 3
+    box = page.locator(".lm-readout").bounding_box()
+    assert 0 <= box["y"] <= 844 - box["height"]  # the reading stays in sight
+    fits(page)
+
+
+def fits(page):
+    """Nothing scrolls sideways, and no control is beyond an edge."""
+    for element in (page.locator("html"), page.get_by_test_id("stMain")):
+        content, room = element.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        assert content <= room
+    for control in page.locator(".lm-root :is(input[type=range], select, button, canvas)").all():
+        if box := control.bounding_box():
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
