@@ -54,7 +54,7 @@ function paintSeen(pixels, values, from, end, { scale, limit, table, unknown }) 
     if (value !== value) pixels[cell] = unknown;
     else if (value > limit) pixels[cell] = table[LEVELS + 1];
     else if (value < low) pixels[cell] = table[0];
-    else pixels[cell] = table[1 + Math.round((value - low) * steps)];
+    else pixels[cell] = table[((value - low) * steps + 1.5) | 0]; // rounded
   }
 }
 

@@ -56,14 +56,23 @@ export function heavy(payload, stage) {
 /** Maps that are computed as they are asked for: at once, and finer ones as soon as all rests. */
 function liveMaps(numbers, scene, stage) {
   const { values, part, pixels } = scene;
-  const most = stage === "weights" ? Infinity : SWIFT; // weights take the same in any blocks
-  const rough = covering(part, values, pixels, most);
+  const core = coreGrid(scene.payload, values);
+  const rough = roughGrid(scene, stage, core);
   const now = atOnce(numbers, scene, stage, "rough", rough);
-  const whole = coreMaps(numbers, scene, stage, rough, now);
+  const whole = coreMaps(numbers, scene, stage, core, rough, now);
   const fine = covering(part, values, pixels);
   if (fine.block === rough.block) return { whole, maps: now };
   const maps = gradually(numbers, scene, stage, "fine", fine);
   return { whole, maps: maps ?? now, unfinished: !maps };
+}
+
+/** What a frame has time for; weights take the same in any blocks. */
+function roughGrid({ values, part, pixels }, stage, core) {
+  const fine = covering(part, values, pixels);
+  if (stage === "weights") return fine;
+  const few = seenCells(fine, values.mask) <= SWIFT;
+  if (isWhole(part, values)) return few && fine.block === 1 ? fine : core;
+  return few ? fine : covering(part, values, pixels, SWIFT);
 }
 
 /** Weights of long texts: those of the core, and finer ones where they can be waited for. */
@@ -90,15 +99,14 @@ function products({ start, stop, block, rows: [first, last] }, tokens, mask) {
 }
 
 /** The maps of the whole window in the core's blocks, taken from those shown if these have them. */
-function coreMaps(numbers, scene, stage, grid, maps) {
-  const core = coreGrid(scene.payload, scene.values);
-  const { start, stop, block, rows, columns } = grid;
-  const count = Math.ceil((stop - start) / block);
-  const all = [rows, columns].every(([first, last]) => last - first === count);
-  if (all && block === core.block) return maps;
-  if (!all || block > 1) return atOnce(numbers, scene, stage, "core", core);
+function coreMaps(numbers, scene, stage, core, { block }, maps) {
+  const whole = isWhole(scene.part, scene.values);
+  if (whole && block === core.block) return maps;
+  if (!whole || block > 1) return atOnce(numbers, scene, stage, "core", core);
   return maps.map((map, place) => numbers.coarserOf(`coarser ${stage} ${place}`, map, core.block));
 }
+
+const isWhole = ({ span }, { start, stop }) => span >= stop - start;
 
 /** The whole window in the core's blocks. */
 function coreGrid({ view }, { start, stop }) {
