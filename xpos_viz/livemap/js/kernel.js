@@ -27,7 +27,8 @@ import { decayCurve, encodingRates, lagTerms, sameRates, scaled } from "./kernel
 
 const STAGES = ["scores", "scaled", "masked", "weights"];
 const MASKS = ["causal", "none"];
-const BAND = 64; // rows that are computed at a time, which bounds memory and steps
+const BAND = 64; // rows that are computed at a time, which bounds the memory
+const STEP = 2 ** 17; // scores of weights that are, which bounds how long a step takes
 
 /** Rates of an encoding: {@link encodingRates}. */
 export const rates = encodingRates;
@@ -211,8 +212,9 @@ class ScoreMap {
   *weights(sums, rates, mask, start, stop) {
     const keys = mask === "causal" ? stop : this.tokens;
     sums.take({ rates, mask, start: 0, stop: keys, block: 1, rows: [start, stop], columns: [0, keys] });
-    for (let first = start; first < stop; first += BAND) {
-      const last = Math.min(first + BAND, stop);
+    const most = Math.max(8, Math.min(BAND, Math.floor(STEP / keys)));
+    for (let first = start; first < stop; first += most) {
+      const last = Math.min(first + most, stop);
       const rows = sums.fill(first, last);
       for (let m = first; m < last; m++) {
         softmax(rows, (m - first) * keys, mask === "causal" ? m + 1 : keys, keys, this.scale);
