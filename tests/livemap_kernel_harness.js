@@ -19,11 +19,17 @@ export function ask({ q, k, headDim, requests }) {
 function answer(map, { kind, encoding, headDim, cells, ...request }) {
   const given = { ...request, rates: ratesOf(encoding, headDim) };
   if (kind === "values") {
-    const { values, rows, columns, block, start, stop } = map.values(given);
-    return { values: encoded(values), rows, columns, block, start, stop };
+    const { values, asked: _, ...panel } = map.values(given);
+    const { value } = [...steps(map.gradually(given))].at(-1);
+    return { ...panel, values: encoded(values), alike: equal(values, value.values) };
   }
   const of = { cell: (at) => map.cell(at), shares: (at) => [...map.shares(at)] };
   return encoded(Float64Array.from(cells.flatMap(([m, n]) => of[kind]({ ...given, m, n }))));
+}
+
+/** What a generator yields, and last what it returns. */
+function* steps(generator) {
+  for (let step = {}; !step.done; ) yield (step = generator.next());
 }
 
 /** Rates by name and parameters, or as they are given. */
@@ -54,7 +60,7 @@ export function limits(cases) {
 export function messages() {
   const map = createMap({ q: new Float32Array(12), k: new Float32Array(12), tokens: 3, headDim: 4 });
   const good = { rates: rates("nope", {}, 4), stage: "scores", mask: "none" };
-  const window = { start: 0, stop: 3, size: 3 };
+  const window = { start: 0, stop: 3, block: 1 };
   return [
     () => rates("alibi", {}, 4),
     () => createMap({ q: new Float32Array(12), k: new Float32Array(8), tokens: 3, headDim: 4 }),
@@ -63,7 +69,10 @@ export function messages() {
     () => map.values({ ...good, ...window, mask: "sliding:2" }),
     () => map.values({ ...good, ...window, stop: 4 }),
     () => map.values({ ...good, ...window, start: 3 }),
-    () => map.values({ ...good, ...window, size: 0.5 }),
+    () => map.values({ ...good, ...window, block: 0.5 }),
+    () => map.gradually({ ...good, ...window, block: 0 }),
+    () => map.values({ ...good, ...window, rows: [2, 2] }),
+    () => map.values({ ...good, ...window, block: 2, columns: [0, 3] }),
   ].map(thrown);
 }
 
@@ -79,7 +88,7 @@ function thrown(action) {
 export function panels() {
   const data = Float32Array.from({ length: 40 * 8 }, (_, i) => Math.sin(i * i));
   const map = createMap({ q: data, k: data, tokens: 40, headDim: 8 });
-  const request = { stage: "scaled", mask: "causal", start: 0, stop: 40, size: 40 };
+  const request = { stage: "scaled", mask: "causal", start: 0, stop: 40, block: 1 };
   const of = (gamma) => rates("xpos", { base: 100, gamma, scale_base: 8 }, 8);
   const [a, b, fresh] = [{}, {}, (gamma) => map.values({ ...request, rates: of(gamma) })];
   const fill = (into, gamma, more) => map.values({ ...request, ...more, rates: of(gamma), into });
@@ -93,11 +102,13 @@ export function panels() {
   const other = fill(a, 0.5, { stage: "scores" }).values[0] !== fresh(0.5).values[0];
   const smaller = fill(a, 0.5, { stop: 20 });
   const reused = smaller.values.buffer === memory && smaller.values.length === 400;
+  const elsewhere = { rows: [20, 40], columns: [0, 20] };
+  const moved = equal(fill(a, 0.5, elsewhere).values, map.values({ ...request, ...elsewhere, rates: of(0.5) }).values);
   const distinct = fresh(0.4) !== fresh(0.4);
   const cell = (gamma, mask, m) => map.cell({ rates: of(gamma), stage: "weights", mask, m, n: 3 });
   const rows = [[0.4, "causal", 9], [0.4, "none", 9], [0.9, "none", 9], [0.9, "none", 8]];
   const distinctRows = new Set(rows.map((row) => cell(...row))).size === rows.length;
-  return { untouched, kept, refilled, other, reused, distinct, distinctRows };
+  return { untouched, kept, refilled, other, reused, moved, distinct, distinctRows };
 }
 
 /** Whether arrays hold the same numbers, NaN where NaN is. */

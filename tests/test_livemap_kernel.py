@@ -122,8 +122,8 @@ def ask(kernel, q, k, layout, requests):
     return kernel("ask", data | {"requests": requests})
 
 
-def request(encoding, stage, mask, window, size):
-    """A map to be computed."""
+def request(encoding, stage, mask, window, size, **spans):
+    """A map to be computed; spans of its rows and columns, in blocks, for a part of it."""
     return {
         "kind": "values",
         "encoding": by_name(encoding),
@@ -131,7 +131,8 @@ def request(encoding, stage, mask, window, size):
         "mask": mask,
         "start": window.start,
         "stop": window.stop,
-        "size": size,
+        "block": block_size(len(window), size),
+        **spans,
     }
 
 
@@ -178,12 +179,14 @@ def magnitudes(q, k, layout, encoding, lags):
     return total
 
 
-def assert_means(answer, core, stage, mask, columns, rows=slice(None)):
-    """A panel, or some of its rows, is what the core says, to float32."""
+def assert_means(answer, core, stage, mask, columns, *, rows=slice(None), spans=None):
+    """A panel, or some of its rows, is what the core says, to float32; of a part, that part."""
     shape = (answer["rows"], answer["columns"])
     actual = torch.from_numpy(decoded(answer["values"], np.float32).copy()).double()
     actual = actual.reshape(shape)[rows]
-    expected, sizes, seen = core.means(stage, mask, answer["block"], columns)
+    expected, sizes, seen = (
+        x[spans] if spans else x for x in core.means(stage, mask, answer["block"], columns)
+    )
     assert actual.shape == expected.shape
     assert torch.equal(actual.isnan(), ~seen)
     mixed = expected.isnan() & seen  # +inf and −inf in one block: the core gives no mean
@@ -210,8 +213,11 @@ def assert_maps(kernel, q, k, layout, encodings, windows, sizes, stages=STAGES, 
     for (encoding, stage, mask, window, size), answer in zip(asked, answers, strict=True):
         block = block_size(len(window), size)
         count = -(-len(window) // block)
-        said = [answer[name] for name in ("rows", "columns", "block", "start", "stop")]
-        assert said == [count, count, block, window.start, window.stop]
+        said = [answer[name] for name in ("rows", "columns", "block", "mask")]
+        assert said == [count, count, block, mask]
+        edges = [answer[name] for name in ("top", "bottom", "left", "right")]
+        assert edges == [window.start, window.stop] * 2
+        assert answer["alike"]  # step by step
         assert_means(answer, cores[encoding, window], stage, mask, window)
 
 
@@ -293,6 +299,54 @@ def test_a_long_map_in_blocks(kernel):
     assert_maps(kernel, q, k, "half", encodings, windows, [128], ["scores", "weights"])
 
 
+PARTS = [([0, 3], [4, 10]), ([6, 10], [0, 4]), ([2, 7], [4, 9]), ([5, 6], [5, 6]), ([3, 9], [1, 5])]
+"""Rows and columns of ten: above, below and across the diagonal, on it, and wide."""
+
+
+@each_encoding
+@pytest.mark.parametrize("window", [range(95), range(21, 116)], ids=str)
+def test_parts_of_a_map_are_the_core_s(kernel, encoding, window):
+    """In blocks, the last of which is shorter, and cell by cell."""
+    q, k = cases.normal(2, 120, 8)
+    asked = [
+        (stage, mask, size, tuple([side * size // 10 for side in sides] for sides in part))
+        for part in PARTS
+        for size in (10, 95)
+        for mask in MASKS
+        for stage in STAGES
+    ]
+    answers = ask(
+        kernel,
+        *(q, k, "interleaved"),
+        [
+            request(encoding, stage, mask, window, size, rows=rows, columns=columns)
+            for stage, mask, size, (rows, columns) in asked
+        ],
+    )
+    core = Core(q, k, "interleaved", encoding, window)
+    for (stage, mask, _, (rows, columns)), answer in zip(asked, answers, strict=True):
+        block = answer["block"]
+        edges = [min(window.start + a * block, window.stop) for a in (*rows, *columns)]
+        assert [answer[name] for name in ("top", "bottom", "left", "right")] == edges
+        assert answer["alike"]
+        assert_means(answer, core, stage, mask, window, spans=(slice(*rows), slice(*columns)))
+
+
+@pytest.mark.parametrize("encoding", [rope(8), xpos(8), EXTREME[1]], ids=repr)
+def test_a_part_far_from_the_diagonal_of_a_very_long_text(kernel, encoding):
+    q, k = cases.normal(2, 9000, 8)
+    for at, columns in (([8900, 8990], [10, 70]), ([10, 70], [8900, 8990])):
+        rows = range(*at)
+        asked = [
+            request(encoding, stage, mask, range(9000), 9000, rows=at, columns=columns)
+            for stage, mask in (("scores", "none"), ("weights", "none"))
+        ]
+        core = Core(q, k, "interleaved", encoding, rows)
+        spans = (slice(None), slice(*columns))
+        for answer, one in zip(ask(kernel, q, k, "interleaved", asked), asked, strict=True):
+            assert_means(answer, core, one["stage"], "none", range(9000), spans=spans)
+
+
 @pytest.mark.parametrize("encoding", [rope(8), xpos(8), EXTREME[1]], ids=repr)
 def test_some_rows_of_a_very_long_map(kernel, encoding):
     tokens, size = 9000, 100
@@ -304,7 +358,7 @@ def test_some_rows_of_a_very_long_map(kernel, encoding):
     for row in (0, 47, 99):
         core = Core(q, k, "interleaved", encoding, range(row * block, (row + 1) * block))
         for mask, answer in zip(MASKS, answers, strict=True):
-            assert_means(answer, core, "scores", mask, whole, slice(row, row + 1))
+            assert_means(answer, core, "scores", mask, whole, rows=slice(row, row + 1))
 
 
 # Cells, curves, limits
@@ -393,15 +447,17 @@ def test_limits_are_the_core_s(kernel):
 
 def test_panels_are_filled_again_only_for_another_answer(kernel):
     assert kernel("panels") == dict.fromkeys(
-        ("untouched", "kept", "refilled", "other", "reused", "distinct", "distinctRows"), True
+        ("untouched", "kept", "refilled", "other", "reused", "moved", "distinct", "distinctRows"),
+        True,
     )
 
 
 def test_messages_show_the_value_and_a_way_out(kernel):
     shape = "q and k must hold {} numbers in pairs, got {}; use the shape that they have."
     window = (
-        "a map needs 0 ≤ start < stop ≤ 3 and size ≥ 1, got {}; use whole numbers in that order."
+        "a map needs 0 ≤ start < stop ≤ 3 and block ≥ 1, got {}; use whole numbers in that order."
     )
+    span = "{} must be 0 ≤ first < last ≤ {}, got {}; use whole numbers in that order."
     assert kernel("messages") == [
         f"RangeError: {message}"
         for message in (
@@ -410,8 +466,11 @@ def test_messages_show_the_value_and_a_way_out(kernel):
             shape.format("3 × 3", "9 and 9"),
             f'unknown stage "logits"; use one of: {", ".join(STAGES)}.',
             'unknown mask "sliding:2"; use one of: causal, none.',
-            window.format("0, 4 and 3"),
-            window.format("3, 3 and 3"),
+            window.format("0, 4 and 1"),
+            window.format("3, 3 and 1"),
             window.format("0, 3 and 0.5"),
+            window.format("0, 3 and 0"),
+            span.format("rows", 3, "2 and 2"),
+            span.format("columns", 2, "0 and 3"),
         )
     ]

@@ -83,7 +83,17 @@ DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 
 @dataclass(frozen=True)
 class Ink:
-    """Colours of what is not data."""
+    """Colours of what is not data.
+
+    Parameters
+    ----------
+    text, faint, grid, page
+        Of letters, frames, grid lines and the ground.
+    masked
+        Cells that are not seen.
+    undefined
+        Cells that are seen and have no number, such as 0 / 0: like no value of any palette.
+    """
 
     text: str
     faint: str
@@ -94,7 +104,7 @@ class Ink:
 
 
 INKS: dict[Mode, Ink] = {
-    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#bb00ff"),
-    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#bb00ff"),
+    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#c6ff00"),
+    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#c6ff00"),
 }
 """Ink of each mode; pictures for paper are light."""

@@ -20,6 +20,7 @@ from tests.livemap.page import (
 from tests.pages import channels, drawn, part
 from xpos_viz import decay_curve
 from xpos_viz.inputs import Sample
+from xpos_viz.livemap import without_data
 from xpos_viz.look import Look
 from xpos_viz.texts import texts
 from xpos_viz.theme import INKS

@@ -29,6 +29,7 @@ _BYTES = "$bytes"
 _SENTENCES = (
     *("alt", "hint", "cell", "token", "lag", "masked", "waiting", "play", "stop", "first", "last"),
     *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis"),
+    *("no_number", "no_numbers"),
 )
 _HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
 _CHOICES = ("mask", "difference", "axis", "colours")

@@ -1,5 +1,5 @@
 /** What is read at a cell: where it is, and its three numbers. */
-import { cellAt } from "./numbers.js";
+import { cellAt } from "./grid.js";
 import { heavy } from "./picture.js";
 import { fill, measured } from "./text.js";
 
@@ -9,24 +9,20 @@ import { fill, measured } from "./text.js";
  * @param {object} scene payload, values
  * @param {object} picture
  * @param {{m: number, n: number}} at
- * @returns {{queries: number[], keys: number[], lag: number, masked: boolean, waits: boolean,
+ * @returns {{queries: number[], keys: number[], lag: number, masked: boolean, waits: boolean[],
  *     readings: number[]}|null}
  */
 export function readCell(numbers, { payload, values }, picture, at) {
   const maps = picture.panels.map(({ map }) => map);
-  if (maps.some((map) => !map || !covers(map, at))) return null;
-  const cells = maps.map((map) => cellAt(map, at));
-  const [{ queries, keys, value }] = cells;
+  const cells = maps.map((map) => map && cellAt(map, at));
+  if (!cells.every(Boolean)) return null;
+  const [{ queries, keys, seen }] = cells;
   const waits = picture.panels.map((panel) => panel.waits);
   const shown = cells.map((cell) => cell.value);
   const readings = maps[0].block === 1 ? exact(numbers, payload, values, picture, at, shown) : shown;
   if (values.difference === "ratio" && readings === shown) readings[2] = 2 ** readings[2];
   const lag = (queries[0] + queries[1] - keys[0] - keys[1]) / 2;
-  return { queries, keys, lag, masked: Number.isNaN(value), waits, readings };
-}
-
-function covers({ top, bottom, left, right }, { m, n }) {
-  return m >= top && m < bottom && n >= left && n < right;
+  return { queries, keys, lag, masked: !seen, waits, readings };
 }
 
 /** The readings of single cells in double precision, where they are cheap. */

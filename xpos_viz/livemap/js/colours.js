@@ -1,5 +1,7 @@
 /** Numbers as colours, by the palettes of the theme. */
 
+import { seenIn } from "./grid.js";
+
 const LEVELS = 256;
 
 /**
@@ -29,20 +31,30 @@ export function solid(code) {
 }
 
 /**
- * Colour the cells of a map; what is masked (NaN) gets a colour of its own.
+ * Colour the cells of a map; what is masked, and what is seen and has no number (NaN), get
+ * colours of their own.
  * @param {Uint32Array} pixels
- * @param {Float32Array} values
- * @param {{scale: string, limit: number, table: Uint32Array, masked: number}} key
+ * @param {object} map
+ * @param {{scale: string, limit: number, table: Uint32Array, masked: number, unknown: number}} key
  */
-export function paint(pixels, values, { scale, limit, table, masked }) {
+export function paint(pixels, map, key) {
+  for (let row = 0; row < map.rows; row++) {
+    const at = row * map.columns;
+    const end = at + seenIn(map, row);
+    paintSeen(pixels, map.values, at, end, key);
+    pixels.fill(key.masked, end, at + map.columns);
+  }
+}
+
+function paintSeen(pixels, values, from, end, { scale, limit, table, unknown }) {
   const low = scale === "diverging" ? -limit : 0;
   const steps = (LEVELS - 1) / (limit - low);
-  for (let cell = 0; cell < values.length; cell++) {
+  for (let cell = from; cell < end; cell++) {
     const value = values[cell];
-    if (value !== value) pixels[cell] = masked;
+    if (value !== value) pixels[cell] = unknown;
     else if (value > limit) pixels[cell] = table[LEVELS + 1];
     else if (value < low) pixels[cell] = table[0];
-    else pixels[cell] = table[1 + Math.round((value - low) * steps)];
+    else pixels[cell] = table[((value - low) * steps + 1.5) | 0]; // rounded
   }
 }
 

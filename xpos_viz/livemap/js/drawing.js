@@ -9,11 +9,11 @@ const FILE = "xpos_viz-live.png";
 /**
  * Make the drawing.
  * @param {Document} document
- * @param {object} parts store, numbers, moves, explorer, view, controls, readout, page
+ * @param {object} parts store, numbers, moves, explorer, view, controls, readout, page, redraw
  * @returns {object}
  */
 export function createDrawing(document, parts) {
-  const { store, numbers, moves, explorer, view, controls, readout, page } = parts;
+  const { store, numbers, moves, explorer, view, controls, readout, page, redraw } = parts;
   const window = document.defaultView;
   const picture = createPicture(numbers);
   let look = null; // ink and font
@@ -37,6 +37,7 @@ export function createDrawing(document, parts) {
     controls.show({ ...scene, playing: moves.playing() });
     readout.label(scene.payload);
     page.show(last, explorer.gestures.zoomed());
+    if (shown.unfinished) redraw();
   }
 
   function drawPointer() {

@@ -104,7 +104,7 @@ function assembled(document, { events, numbers, store, redraw }) {
   const view = createView(document, numbers);
   const page = createPage(document, view, controls, readout);
   const parts = { store, numbers, moves, explorer, view, controls, readout, page };
-  const drawing = createDrawing(document, parts);
+  const drawing = createDrawing(document, { ...parts, redraw });
   listen(page.maps, explorer.gestures);
   listenToLags(view.sheets.graph.canvas, (x) => explorer.pointAtLag(drawing.lagAt(x)));
   return { ...parts, drawing };

@@ -10,22 +10,25 @@
  * @typedef {import("./kernel_rates.js").Rates} Rates
  * @typedef {"scores" | "scaled" | "masked" | "weights"} Stage
  * @typedef {"causal" | "none"} Mask
+ * @typedef {import("./kernel_side.js").Span} Span
  * @typedef {{
- *   rates: Rates, stage: Stage, mask: Mask, start: number, stop: number, size: number, into?: Panel
+ *   rates: Rates, stage: Stage, mask: Mask, start: number, stop: number, block: number,
+ *   rows?: Span, columns?: Span, into?: Panel
  * }} Request
  * @typedef {{
- *   values: Float32Array, rows: number, columns: number, block: number, start: number, stop: number
+ *   values: Float32Array, rows: number, columns: number, block: number, mask: Mask,
+ *   top: number, bottom: number, left: number, right: number
  * }} Panel
  */
 
 import { BlockSums, total } from "./kernel_blocks.js";
 import { robustLimit } from "./kernel_limit.js";
 import { decayCurve, encodingRates, lagTerms, sameRates, scaled } from "./kernel_rates.js";
-import { room } from "./kernel_side.js";
 
 const STAGES = ["scores", "scaled", "masked", "weights"];
 const MASKS = ["causal", "none"];
-const BAND = 64; // queries whose weights are computed at a time, which bounds the memory
+const BAND = 64; // rows that are computed at a time, which bounds the memory
+const STEP = 2 ** 17; // scores of weights that are, which bounds how long a step takes
 
 /** Rates of an encoding: {@link encodingRates}. */
 export const rates = encodingRates;
@@ -63,7 +66,6 @@ class ScoreMap {
     this.sums = new BlockSums(q, k, width);
     this.powers = new Float64Array(width);
     this.terms = new Float64Array(width / 2);
-    this.means = new Float64Array(0);
     this.kept = null; // the row of weights that was asked for last
   }
 
@@ -71,26 +73,32 @@ class ScoreMap {
    * A map of a window: exact means over the visible cells of each block, NaN where there are none.
    *
    * @param {Request} request window start ≤ t < stop of queries and keys (weights still see
-   *     every key), at most `size` blocks a side, the first of which begins at `start`. `into`
-   *     is a panel of an earlier call, or an empty object: it is filled and returned, and left
-   *     as it is where it already holds the answer; so its values are the caller's until it is
-   *     passed again, to be read but not written. Without `into` there is a new panel.
-   * @returns {Panel} values (rows, columns), rows are queries; acausal cells are true means, or
-   *     ±Infinity of the true sign beyond float32
+   *     every key) in blocks, the first of which begins at `start`; of these the spans `rows`
+   *     and `columns`, or all. `into` is a panel of an earlier call, or an empty object: it is
+   *     filled and returned, and left as it is where it already holds the answer; so its values
+   *     are the caller's until it is passed again, to be read but not written. Without `into`
+   *     there is a new panel.
+   * @returns {Panel} values (rows, columns), rows are queries, and the tokens at its edges;
+   *     acausal cells are true means, or ±Infinity of the true sign beyond float32
    * @throws {RangeError} for an unknown stage or mask, or a window that does not fit
    */
-  values(request) {
-    const { rates, stage, mask, start, stop, size, into = {} } = request;
-    this.check(request);
-    const asked = { map: this, rates, stage, mask, start, stop, size };
+  values({ into = {}, ...request }) {
+    const asked = this.asked(request);
     if (into.asked && same(into.asked, asked)) return into;
-    const block = Math.ceil((stop - start) / size);
-    const rows = Math.ceil((stop - start) / block);
-    resize(into, rows * rows);
-    Object.assign(into, { asked, rows, columns: rows, block, start, stop });
-    if (stage === "weights") this.meanWeights(into);
-    else this.meanScores(into, stage === "scores" ? 1 : this.scale);
+    const filling = this.filling(asked, into, this.sums);
+    while (!filling.next().done);
     return into;
+  }
+
+  /**
+   * The same a little at a time: each step computes some rows, and the last returns the panel.
+   *
+   * @param {Request} request without `into`
+   * @returns {Generator<undefined, Panel>}
+   * @throws {RangeError} likewise
+   */
+  gradually(request) {
+    return this.filling(this.asked(request), {}, new BlockSums(this.q, this.k, this.width));
   }
 
   /**
@@ -118,16 +126,37 @@ class ScoreMap {
     return this.terms.map((term) => scaled(term, peak));
   }
 
-  /** Throw RangeError for what is no map. */
-  check({ stage, mask, start, stop, size }) {
+  /** All that a panel depends on; throw RangeError for what is no map. */
+  asked({ rates, stage, mask, start, stop, block, ...spans }) {
     checkWord("stage", stage, STAGES);
     checkWord("mask", mask, MASKS);
-    const whole = [start, stop, size].every(Number.isInteger);
-    if (whole && 0 <= start && start < stop && stop <= this.tokens && size > 0) return;
-    throw new RangeError(
-      `a map needs 0 ≤ start < stop ≤ ${this.tokens} and size ≥ 1, ` +
-        `got ${start}, ${stop} and ${size}; use whole numbers in that order.`,
+    const whole = [start, stop, block].every(Number.isInteger);
+    if (!whole || start < 0 || start >= stop || stop > this.tokens || block < 1) {
+      throw new RangeError(
+        `a map needs 0 ≤ start < stop ≤ ${this.tokens} and block ≥ 1, ` +
+          `got ${start}, ${stop} and ${block}; use whole numbers in that order.`,
+      );
+    }
+    const count = Math.ceil((stop - start) / block);
+    const { rows = [0, count], columns = [0, count] } = spans;
+    checkSpan("rows", rows, count);
+    checkSpan("columns", columns, count);
+    return { map: this, rates, stage, mask, start, stop, block, rows, columns };
+  }
+
+  /** Fill a panel in steps. */
+  *filling(asked, into, sums) {
+    const { stage, mask, start, stop, block, rows, columns } = asked;
+    const [height, width] = [rows[1] - rows[0], columns[1] - columns[0]];
+    const [top, bottom, left, right] = [...rows, ...columns].map((a) =>
+      Math.min(start + a * block, stop),
     );
+    resize(into, height * width);
+    Object.assign(into, { asked, rows: height, columns: width, block, mask });
+    Object.assign(into, { top, bottom, left, right });
+    if (stage === "weights") yield* this.meanWeights(into, sums);
+    else yield* this.meanScores(into, sums, stage === "scores" ? 1 : this.scale);
+    return into;
   }
 
   /** Write the terms of a score over e^peak; return the peak. */
@@ -138,67 +167,77 @@ class ScoreMap {
   }
 
   /** Fill a panel with block means of scores × factor. */
-  meanScores(panel, factor) {
-    const { asked, start, stop, block, rows } = panel;
-    this.sums.take(asked.rates, asked.mask, start, stop, block);
-    const sums = this.sums.fill(0, rows, rows);
-    for (let a = 0; a < rows; a++) writeMeans(panel, a, sums, a * rows, factor);
+  *meanScores(panel, sums, factor) {
+    const { asked, columns } = panel;
+    const [from, to] = asked.rows;
+    sums.take(asked);
+    for (let first = from; first < to; first += BAND) {
+      const last = Math.min(first + BAND, to);
+      const cells = sums.fill(first, last);
+      for (let a = first; a < last; a++) writeMeans(panel, a, cells, (a - first) * columns, factor);
+      yield;
+    }
   }
 
   /** Fill a panel with block means of weights. */
-  meanWeights(panel) {
-    const { asked, start, stop, block, rows } = panel;
-    const means = (this.means = room(this.means, rows).fill(0));
-    this.eachRow(asked.rates, asked.mask, start, stop, (weights, at, m) => {
-      for (let b = 0, n = start; b < rows; b++) {
-        for (const end = Math.min(n + block, stop); n < end; n++) means[b] += weights[at + n];
+  *meanWeights(panel, sums) {
+    const { asked, columns, block, top, bottom, left, right } = panel;
+    const { rates, mask, start } = asked;
+    const means = new Float64Array(columns);
+    for (const band of this.weights(sums, rates, mask, top, bottom)) {
+      for (let m = band.first; m < band.last; m++) {
+        const at = (m - band.first) * band.keys;
+        const seen = Math.min(right, band.keys);
+        for (let b = 0, n = left; n < seen; b++) {
+          for (const end = Math.min(n + block, seen); n < end; n++) means[b] += band.rows[at + n];
+        }
+        if ((m + 1 - start) % block !== 0 && m + 1 !== bottom) continue;
+        writeMeans(panel, Math.floor((m - start) / block), means, 0, 1);
+        means.fill(0);
       }
-      if ((m + 1 - start) % block !== 0 && m + 1 !== stop) return;
-      writeMeans(panel, Math.floor((m - start) / block), means, 0, 1);
-      means.fill(0);
-    });
+      yield;
+    }
   }
 
   /** The weights of one query; a row that was asked for last is kept. */
   weightsOf(m, rates, mask) {
     const kept = this.kept;
     if (kept && kept.m === m && kept.mask === mask && sameRates(kept.rates, rates)) return kept.row;
-    const row = new Float64Array(this.tokens);
-    this.eachRow(rates, mask, m, m + 1, (weights, at) => {
-      row.set(weights.subarray(at, at + (mask === "causal" ? m + 1 : this.tokens)));
-    });
-    this.kept = { m, mask, rates, row };
-    return row;
+    const [band] = this.weights(this.sums, rates, mask, m, m + 1);
+    this.kept = { m, mask, rates, row: band.rows.slice(0, band.keys) };
+    return this.kept.row;
   }
 
-  /** Call visit(weights, at, m) for each query of start … stop−1; its row begins at `at`. */
-  eachRow(rates, mask, start, stop, visit) {
+  /** The weights of the queries start … stop−1 on all keys that any of them sees, in bands. */
+  *weights(sums, rates, mask, start, stop) {
     const keys = mask === "causal" ? stop : this.tokens;
-    this.sums.take(rates, mask, 0, keys, 1);
-    for (let first = start; first < stop; first += BAND) {
-      const last = Math.min(first + BAND, stop);
-      const rows = this.sums.fill(first, last, keys);
+    sums.take({ rates, mask, start: 0, stop: keys, block: 1, rows: [start, stop], columns: [0, keys] });
+    const most = Math.max(8, Math.min(BAND, Math.floor(STEP / keys)));
+    for (let first = start; first < stop; first += most) {
+      const last = Math.min(first + most, stop);
+      const rows = sums.fill(first, last);
       for (let m = first; m < last; m++) {
-        const at = (m - first) * keys;
-        softmax(rows, at, mask === "causal" ? m + 1 : keys, keys, this.scale);
-        visit(rows, at, m);
+        softmax(rows, (m - first) * keys, mask === "causal" ? m + 1 : keys, keys, this.scale);
       }
+      yield { rows, first, last, keys };
     }
   }
 }
 
 /** Write a row of blocks: sums × factor over the cells that the mask shows, NaN for none. */
-function writeMeans({ asked, values, rows, block, start, stop }, a, sums, at, factor) {
-  const row = a * rows;
-  const length = Math.min(block, stop - start - a * block);
-  const end = asked.mask === "causal" ? a : rows;
-  for (let b = 0; b < end; b++) {
-    const cells = length * Math.min(block, stop - start - b * block);
-    values[row + b] = (sums[at + b] * factor) / cells;
+function writeMeans({ asked, values, columns, block }, a, sums, at, factor) {
+  const { mask, start, stop, rows } = asked;
+  const [from, to] = asked.columns;
+  const row = (a - rows[0]) * columns - from;
+  const tokens = (b) => Math.min(block, stop - start - b * block);
+  const length = tokens(a);
+  const end = mask === "causal" ? Math.max(from, Math.min(a, to)) : to;
+  for (let b = from; b < end; b++) {
+    values[row + b] = (sums[at + b - from] * factor) / (length * tokens(b));
   }
-  if (asked.mask === "none") return;
-  values[row + a] = (sums[at + a] * factor) / ((length * (length + 1)) / 2);
-  values.fill(NaN, row + a + 1, row + rows);
+  if (end === to) return;
+  values.fill(NaN, row + end, row + to);
+  if (end === a) values[row + a] = (sums[at + a - from] * factor) / ((length * (length + 1)) / 2);
 }
 
 /** Turn scores into weights in place: `seen` of them, and zero from there up to `length`. */
@@ -224,8 +263,19 @@ function resize(panel, length) {
 
 /** Whether two requests to be filled have the same answer. */
 function same(a, b) {
-  const names = ["map", "stage", "mask", "start", "stop", "size"];
-  return names.every((name) => a[name] === b[name]) && sameRates(a.rates, b.rates);
+  const names = ["map", "stage", "mask", "start", "stop", "block"];
+  const spans = ["rows", "columns"].every((name) => a[name].join() === b[name].join());
+  return spans && names.every((name) => a[name] === b[name]) && sameRates(a.rates, b.rates);
+}
+
+/** Throw RangeError unless a span holds some of so many blocks. */
+function checkSpan(name, [first, last], count) {
+  const whole = Number.isInteger(first) && Number.isInteger(last);
+  if (whole && 0 <= first && first < last && last <= count) return;
+  throw new RangeError(
+    `${name} must be 0 ≤ first < last ≤ ${count}, got ${first} and ${last}; ` +
+      "use whole numbers in that order.",
+  );
 }
 
 /** Throw RangeError unless a word is legal. */

@@ -6,6 +6,14 @@
  * Causal cells are computed as they are. Among acausal cells, where XPos grows, the fastest
  * pair's growth is divided out, which makes them causal with queries and keys exchanged; it is
  * multiplied back last. A block that the diagonal cuts takes a running sum over its keys.
+ *
+ * @typedef {{
+ *   rates: import("./kernel_rates.js").Rates, mask: "causal" | "none",
+ *   start: number, stop: number, block: number,
+ *   rows: import("./kernel_side.js").Span, columns: import("./kernel_side.js").Span,
+ * }} Grid
+ *     Blocks of tokens, counted from the one that begins at `start`; the one that ends at `stop`
+ *     may be shorter. Queries are taken from the blocks in `rows`, keys from those in `columns`.
  */
 
 import { lagTerms, raise, scaled } from "./kernel_rates.js";
@@ -33,22 +41,19 @@ export class BlockSums {
   }
 
   /**
-   * Take up a window, its blocks and an encoding for the calls of `fill` that follow.
+   * Take up blocks and an encoding for the calls of `fill` that follow.
    *
-   * @param {import("./kernel_rates.js").Rates} rates
-   * @param {"causal" | "none"} mask
-   * @param {number} start first token
-   * @param {number} stop token after the last
-   * @param {number} block tokens in a block; the last block may be shorter
+   * @param {Grid} grid
    */
-  take(rates, mask, start, stop, block) {
-    const count = Math.ceil((stop - start) / block);
-    Object.assign(this, { rates, mask, start, stop, block, count });
-    this.growth = -Math.min(...rates.logDecay);
+  take(grid) {
+    const { start, stop, block, rows, columns } = grid;
+    Object.assign(this, grid, { count: Math.ceil((stop - start) / block) });
+    this.growth = -Math.min(...this.rates.logDecay);
+    this.shared = [Math.max(rows[0], columns[0]), Math.min(rows[1], columns[1])];
     this.pool();
-    this.diagonal = room(this.diagonal, count);
+    this.diagonal = room(this.diagonal, this.count);
     this.takeCausal();
-    if (mask === "none") this.takeAcausal();
+    if (this.mask === "none") this.takeAcausal();
     else this.cutDiagonal();
   }
 
@@ -57,62 +62,73 @@ export class BlockSums {
     return a === this.count - 1 ? this.stop - this.start - a * this.block : this.block;
   }
 
-  /** Sum queries and keys over their blocks. */
+  /** Sum queries and keys over the blocks of the rows and of the columns. */
   pool() {
-    const { rates, width, start, stop, block, count } = this;
-    this.rowsQ = this.q.subarray(start * width, stop * width);
-    this.rowsK = this.k.subarray(start * width, stop * width);
-    if (block === 1) return;
-    const [tokensQ, tokensK] = [this.rowsQ, this.rowsK];
+    const { rates, width, block, rows, columns } = this;
     this.powers = room(this.powers, block * width);
     for (let x = 0; x < block; x++) raise(rates, x, this.powers, x * width);
-    this.rowsQ = this.pooledQ = room(this.pooledQ, count * width).fill(0);
-    this.rowsK = this.pooledK = room(this.pooledK, count * width).fill(0);
-    for (let a = 0, t = 0; a < count; a++) {
-      for (let x = 0, rest = this.length(a) - 1; rest >= 0; x++, rest--, t++) {
-        turn(tokensQ, t * width, this.powers, x * width, 1, this.state, 0, width);
-        add(this.state, 0, this.rowsQ, a * width, width);
-        turn(tokensK, t * width, this.powers, rest * width, -1, this.state, 0, width);
-        add(this.state, 0, this.rowsK, a * width, width);
+    this.pooledQ = room(this.pooledQ, (rows[1] - rows[0]) * width);
+    this.pooledK = room(this.pooledK, (columns[1] - columns[0]) * width);
+    this.queries = this.pooled(this.q, rows, this.pooledQ, (x) => x, 1);
+    this.keys = this.pooled(this.k, columns, this.pooledK, (x, length) => length - 1 - x, -1);
+  }
+
+  /** Some blocks of tokens as rows: sums about the token to which `power` counts. */
+  pooled(tokens, [first, stop], into, power, sign) {
+    const { start, block, width, powers } = this;
+    const from = (start + first * block) * width;
+    if (block === 1) return { rows: tokens.subarray(from), first, stop };
+    into.fill(0);
+    for (let a = first, t = from; a < stop; a++) {
+      const length = this.length(a);
+      for (let x = 0; x < length; x++, t += width) {
+        addTurned(tokens, t, powers, power(x, length) * width, sign, into, (a - first) * width, width);
       }
     }
+    return { rows: into, first, stop };
   }
 
   /** Prepare the cells below the diagonal: the last key of a block is one token from the next. */
   takeCausal() {
-    const { rates, width, block, count, factor, rowsQ, rowsK } = this;
-    this.lateQ = room(this.lateQ, count * width);
+    const { rates, width, block, factor, queries, keys } = this;
+    const { first, stop } = queries;
+    this.lateQ = room(this.lateQ, (stop - first) * width);
     raise(rates, 1, factor, 0);
-    for (let a = 0; a < count; a++) {
-      turn(rowsQ, a * width, factor, 0, 1, this.lateQ, a * width, width);
+    for (let at = 0; at < (stop - first) * width; at += width) {
+      turn(queries.rows, at, factor, 0, 1, this.lateQ, at, width);
     }
-    this.causal.prepare(rates, block, count, this.lateQ, rowsK);
+    this.causal.prepare(rates, block, { rows: this.lateQ, first, stop }, keys);
   }
 
   /** Prepare the cells above the diagonal and on it, where lags are counted from query to key. */
   takeAcausal() {
-    const { rates, width, block, count, factor, rowsQ, rowsK, growth } = this;
+    const { rates, width, block, count, factor, queries, keys, growth, shared } = this;
     const relative = { theta: rates.theta, logDecay: rates.logDecay.map((x) => -growth - x) };
-    this.lateK = room(this.lateK, count * width);
-    for (let b = 0; b < count; b++) {
-      if (b === 0 || b === count - 1) raise(relative, this.length(b) - 1, factor, 0);
-      turn(rowsK, b * width, factor, 0, 1, this.lateK, b * width, width);
-      this.diagonal[b] = dot(this.lateK, rowsQ, b * width, b * width, width);
+    const { first, stop } = keys;
+    this.lateK = room(this.lateK, (stop - first) * width);
+    const place = (b) => (b - first) * width;
+    for (let b = first; b < stop; b++) {
+      if (b === first || b === count - 1) raise(relative, this.length(b) - 1, factor, 0);
+      turn(keys.rows, place(b), factor, 0, 1, this.lateK, place(b), width);
+    }
+    for (let b = shared[0]; b < shared[1]; b++) {
+      const query = (b - queries.first) * width;
+      this.diagonal[b] = dot(this.lateK, queries.rows, place(b), query, width);
     }
     raise(relative, block, factor, 0);
-    for (let b = 0; b < count; b++) {
-      turn(this.lateK, b * width, factor, 0, 1, this.lateK, b * width, width);
+    for (let b = first; b < stop; b++) {
+      turn(this.lateK, place(b), factor, 0, 1, this.lateK, place(b), width);
     }
-    this.acausal.prepare(relative, block, count, this.lateK, rowsQ);
+    this.acausal.prepare(relative, block, { rows: this.lateK, first, stop }, queries);
     this.halves = halfGrowths(growth, block, block, count, this.halves);
     this.lastHalves = halfGrowths(growth, block, this.length(count - 1), count, this.lastHalves);
   }
 
   /** Sum the causal cells of each block with itself. */
   cutDiagonal() {
-    const { rates, width, factor, state, q, k } = this;
+    const { rates, width, factor, state, q, k, start, block, shared } = this;
     raise(rates, 1, factor, 0);
-    for (let a = 0, t = this.start; a < this.count; a++) {
+    for (let a = shared[0], t = start + shared[0] * block; a < shared[1]; a++) {
       this.diagonal[a] = 0;
       state.fill(0);
       for (let end = t + this.length(a); t < end; t++) {
@@ -124,35 +140,36 @@ export class BlockSums {
   }
 
   /**
-   * Sums of the query rows first … last−1 with the key rows before `columns`.
+   * Sums of the query blocks first … last−1 with all key blocks.
    *
    * @param {number} first
    * @param {number} last
-   * @param {number} columns at least `last`
    * @returns {Float64Array} (last − first, columns) from its beginning, valid until the next
    *     call; causal masks leave what is above the diagonal undefined
    */
-  fill(first, last, columns) {
-    this.sums = room(this.sums, (last - first) * columns);
-    const target = { sums: this.sums, base: -first * columns };
-    const below = { ...target, late: columns, early: 1 };
-    this.causal.rectangle(0, first, last, below);
-    this.causal.triangle(first, last, below);
-    for (let a = first; a < last; a++) this.sums[target.base + a * columns + a] = this.diagonal[a];
+  fill(first, last) {
+    const { columns, shared } = this;
+    const across = columns[1] - columns[0];
+    this.sums = room(this.sums, (last - first) * across);
+    const target = { sums: this.sums, base: -first * across - columns[0] };
+    const some = [first, last];
+    this.causal.cells(some, columns, { ...target, late: across, early: 1 });
+    for (let a = Math.max(first, shared[0]); a < Math.min(last, shared[1]); a++) {
+      this.sums[target.base + a * across + a] = this.diagonal[a];
+    }
     if (this.mask === "none") {
-      const above = { ...target, late: 1, early: columns };
-      this.acausal.triangle(first, last, above);
-      this.acausal.rectangle(first, last, columns, above);
-      if (this.growth > 0) this.grow(first, last, columns);
+      this.acausal.cells(columns, some, { ...target, late: 1, early: across });
+      if (this.growth > 0) this.grow(first, last, target.base, across);
     }
     return this.sums;
   }
 
   /** Multiply the growth back to the cells on the diagonal and above it. */
-  grow(first, last, columns) {
-    const { sums, halves, lastHalves, count } = this;
+  grow(first, last, base, across) {
+    const { sums, halves, lastHalves, count, columns } = this;
     for (let a = first; a < last; a++) {
-      for (let b = a, at = (a - first) * columns + a; b < columns; b++, at++) {
+      for (let b = Math.max(a, columns[0]); b < columns[1]; b++) {
+        const at = base + a * across + b;
         const half = b === count - 1 ? lastHalves[b - a] : halves[b - a];
         if (Math.abs(sums[at]) < LOST) sums[at] = this.inLagForm(a, b);
         else sums[at] = sums[at] * half * half; // in this order: the square may be infinite
@@ -162,9 +179,10 @@ export class BlockSums {
 
   /** One acausal sum whose fastest pair may have no content. */
   inLagForm(a, b) {
-    const { rates, width, rowsQ, rowsK, factor, terms } = this;
+    const { rates, width, queries, keys, factor, terms } = this;
     const lag = (b - a) * this.block + this.length(b) - 1;
-    const [query, key] = [rowsQ.subarray(a * width), rowsK.subarray(b * width)];
+    const query = queries.rows.subarray((a - queries.first) * width);
+    const key = keys.rows.subarray((b - keys.first) * width);
     const peak = lagTerms(rates, -lag, query, key, factor, terms);
     return scaled(total(terms), peak);
   }
@@ -189,6 +207,18 @@ function halfGrowths(growth, block, length, count, array) {
     halves[j] = Math.exp(Math.min(700, (growth * (j * block + length - 1)) / 2));
   }
   return halves;
+}
+
+/** Add a row to another, turned by a row of a table ({@link turn}). */
+function addTurned(from, row, table, at, sign, into, to, width) {
+  for (let i = 0; i < width; i += 2) {
+    const real = table[at + i];
+    const imaginary = sign * table[at + i + 1];
+    const x = from[row + i];
+    const y = from[row + i + 1];
+    into[to + i] += x * real - y * imaginary;
+    into[to + i + 1] += x * imaginary + y * real;
+  }
 }
 
 /** Add a row to another, both given by their beginnings. */

@@ -1,7 +1,7 @@
 /**
  * One side of a map's diagonal, in factor form without growth.
  *
- * Rows stand a step apart. A cell joins a late row l with an early row e < l and is
+ * Rows are numbered and stand a step apart. A cell joins a late row l with an early row e < l:
  *
  *     Re Σ_i late_i(l) · conj(early_i(e)) · e^(λ_i · step · (l − e − 1))
  *
@@ -10,6 +10,10 @@
  * them. So nothing overflows, whatever the rates: work is that of the bare product, and a
  * little for turning each row once per halving.
  *
+ * @typedef {[number, number]} Span
+ *     Numbers of rows: the first, and the one after the last.
+ * @typedef {{rows: Float64Array, first: number, stop: number}} Rows
+ *     The rows first … stop−1, (stop − first, d), kept by reference.
  * @typedef {{sums: Float64Array, base: number, late: number, early: number}} Target
  *     Where cells are written: sums[base + l · late + e · early].
  */
@@ -30,56 +34,59 @@ export class Side {
    *
    * @param {import("./kernel_rates.js").Rates} rates that do not grow
    * @param {number} step tokens between rows
-   * @param {number} count rows
-   * @param {Float64Array} late (count, d), kept by reference
-   * @param {Float64Array} early (count, d), kept by reference
+   * @param {Rows} late
+   * @param {Rows} early
    */
-  prepare(rates, step, count, late, early) {
-    const length = (count + 4) * this.width; // the product reads up to four rows at once
-    this.steps = room(this.steps, length);
-    this.turnedLate = room(this.turnedLate, length);
-    this.turnedEarly = room(this.turnedEarly, length);
+  prepare(rates, step, late, early) {
+    const { width } = this;
+    const reach = Math.max(late.stop - early.first, 1); // steps from the first to the last
+    this.steps = room(this.steps, reach * width);
+    this.turnedLate = room(this.turnedLate, (late.stop - late.first + 4) * width); // the product
+    this.turnedEarly = room(this.turnedEarly, (early.stop - early.first + 4) * width); // reads four
     this.late = late;
     this.early = early;
-    ladder(rates, step, count, this.steps);
+    ladder(rates, step, reach, this.steps);
   }
 
   /**
-   * All cells of the rows lo … hi−1.
+   * All cells of some late with some early rows; of these only what is earlier has cells.
    *
-   * @param {number} lo
-   * @param {number} hi
+   * @param {Span} late
+   * @param {Span} early
    * @param {Target} target
    */
+  cells(late, early, target) {
+    const lo = Math.max(late[0], early[0]);
+    const hi = Math.min(late[1], early[1]);
+    this.rectangle([lo, late[1]], [early[0], Math.min(early[1], lo)], target);
+    this.rectangle([Math.max(late[0], early[1]), late[1]], [lo, early[1]], target);
+    this.triangle(lo, hi, target);
+  }
+
+  /** All cells of the rows lo … hi−1 with each other. */
   triangle(lo, hi, target) {
     if (hi - lo < 2) return;
     const middle = (lo + hi) >> 1;
     this.triangle(lo, middle, target);
     this.triangle(middle, hi, target);
-    this.rectangle(lo, middle, hi, target);
+    this.rectangle([middle, hi], [lo, middle], target);
   }
 
-  /**
-   * Cells of the early rows lo … middle−1 with the late rows middle … hi−1.
-   *
-   * @param {number} lo
-   * @param {number} middle
-   * @param {number} hi
-   * @param {Target} target
-   */
-  rectangle(lo, middle, hi, target) {
-    if (lo === middle || middle === hi) return;
-    const { width, steps } = this;
-    for (let l = middle; l < hi; l++) {
-      const to = (l - middle) * width;
-      turn(this.late, l * width, steps, to, 1, this.turnedLate, to, width);
+  /** Cells of late rows with early rows, all of which are before them. */
+  rectangle([first, last], [lo, hi], target) {
+    if (first >= last || lo >= hi) return;
+    const { width, steps, late, early } = this;
+    const origin = (first + hi) >> 1;
+    for (let l = first; l < last; l++) {
+      const [at, to] = [(l - late.first) * width, (l - first) * width];
+      turn(late.rows, at, steps, (l - origin) * width, 1, this.turnedLate, to, width);
     }
-    for (let e = lo; e < middle; e++) {
-      const to = (e - lo) * width;
-      turn(this.early, e * width, steps, (middle - 1 - e) * width, -1, this.turnedEarly, to, width);
+    for (let e = lo; e < hi; e++) {
+      const [at, to] = [(e - early.first) * width, (e - lo) * width];
+      turn(early.rows, at, steps, (origin - 1 - e) * width, -1, this.turnedEarly, to, width);
     }
-    const base = target.base + middle * target.late + lo * target.early;
-    product(this.turnedLate, this.turnedEarly, hi - middle, middle - lo, width, base, target);
+    const base = target.base + first * target.late + lo * target.early;
+    product(this.turnedLate, this.turnedEarly, last - first, hi - lo, width, base, target);
   }
 }
 

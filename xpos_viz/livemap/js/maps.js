@@ -28,7 +28,7 @@ export function createPainter(document) {
 
   function mapOf(place, map, key) {
     const bitmap = bitmapOf(place, map.columns, map.rows);
-    paint(bitmap.pixels, map.values, key);
+    paint(bitmap.pixels, map, key);
     bitmap.canvas.getContext("2d").putImageData(bitmap.image, 0, 0);
     return bitmap.canvas;
   }
@@ -37,14 +37,14 @@ export function createPainter(document) {
 }
 
 /**
- * What colours a map: scale, limit, table and the colour of masked cells.
+ * What colours a map: scale, limit, table and the colours of cells without a number.
  * @param {{scale: string, limit: number}} bar
  * @param {{palette: object, ink: object}} look
  * @returns {object}
  */
 export function keyOf({ scale, limit }, { palette, ink }) {
   const table = colourTable(palette.scales[scale], palette.clipped[scale]);
-  return { scale, limit, table, masked: solid(ink.masked) };
+  return { scale, limit, table, masked: solid(ink.masked), unknown: solid(ink.undefined) };
 }
 
 /**

@@ -41,7 +41,7 @@ export function createPage(document, view, controls, readout) {
     const { text } = scene.payload;
     const { row, column, span } = scene.part;
     const waits = picture.panels.some((panel) => panel.waits);
-    root.dataset.state = waits ? "waiting" : "ready";
+    root.dataset.state = waits ? "waiting" : picture.unfinished ? "refining" : "ready";
     root.dataset.part = [row, column, span].join(" ");
     root.classList.toggle("lm-stacked", layout.stacked);
     maps.classList.toggle("lm-zoomed", zoomed);

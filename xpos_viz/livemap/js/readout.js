@@ -48,13 +48,13 @@ export function createReadout(document, actions) {
     }, PAUSE);
   }
 
-  function show({ payload, picture, cell, lag, marks, zoomed, colours, playing }) {
+  function show({ payload, values, picture, cell, lag, marks, zoomed, colours, playing }) {
     whole.hidden = !zoomed;
     const place = cell ? placeOf(payload, cell) : lagOnly(payload, lag);
     words.textContent = place || hintFor(document, payload);
     words.classList.toggle("lm-hint", !place);
     node.classList.toggle("lm-reading", place !== "");
-    const entries = cell ? entriesOf(payload, picture, cell) : pointsOf(picture, marks);
+    const entries = cell ? entriesOf({ payload, values }, picture, cell) : pointsOf(picture, marks);
     numbers.replaceChildren(...entries.map((entry, i) => chip(make, entry, colours[i])));
     if (!playing) speak([place, ...entries.map(({ name, value }) => `${name} ${value}`)].join(", "));
   }
@@ -82,12 +82,21 @@ function lagOnly({ text }, lag) {
   return lag === null ? "" : fill(text.lag, { lag: measured(lag) });
 }
 
-function entriesOf({ text }, { panels }, cell) {
-  if (cell.masked) return [{ name: text.masked, value: "" }];
+function entriesOf({ payload: { text }, values }, { panels }, { masked, waits, readings }) {
+  if (masked) return [{ name: text.masked, value: "" }];
+  const terms = termsOf(values.difference, readings);
+  const written = (reading) =>
+    Number.isNaN(reading) ? fill(text.no_number, { terms }) : measured(reading);
   return panels.map(({ title }, i) => ({
     name: title[0],
-    value: cell.waits[i] ? "…" : measured(cell.readings[i]),
+    value: waits[i] ? "…" : written(readings[i]),
   }));
+}
+
+/** What was compared, where it has no result: 0 / 0 or ∞ − ∞. */
+function termsOf(how, [first, last]) {
+  if (how === "ratio") return [last, first].map((x) => measured(Math.abs(x))).join(" / ");
+  return [last, first].map((x) => measured(x)).join(" − ");
 }
 
 /** The points of the curves at a lag that is pointed at. */

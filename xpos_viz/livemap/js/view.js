@@ -128,8 +128,8 @@ export function createView(document, numbers) {
  * @param {object} picture
  * @returns {boolean}
  */
-export function labelled({ labels }, { panels }) {
-  return labels.length > 0 && panels[0].map?.block === 1;
+export function labelled({ labels }, { single }) {
+  return labels.length > 0 && single;
 }
 
 /**

@@ -48,9 +48,11 @@ export function notes({ payload: { text }, values }, { panels, bars }) {
   const [first] = panels;
   const [limit, difference] = bars.map((bar) => rounded(bar.limit));
   const ratio = values.difference === "ratio";
+  const { unknown: count } = panels[2];
   return [
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
     ratio ? fill(text.figure.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
     values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
+    count ? fill(text.no_numbers, { count: number(count), panel: panels[2].title[0] }) : "",
   ].filter(Boolean);
 }
