@@ -19,9 +19,10 @@ from tests.livemap.page import (
 )
 from tests.pages import channels, drawn, grab
 from xpos_viz import Experiment, run, xpos
+from xpos_viz.comparison import compare
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Random
-from xpos_viz.livemap import Look
+from xpos_viz.look import Look
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import CLIPPED, INKS, PALETTES
 
@@ -55,7 +56,7 @@ def zoomed(page, x, y, pixels):
 def limits(experiment):
     """What the notes say of the core's limits."""
     result = run(experiment)
-    limit, difference = rounded(result.limit), rounded(result.difference_limit)
+    limit, difference = rounded(result.limit), rounded(compare(result).limit)
     return texts("en")("figure.limits", limit=limit, difference=difference)
 
 
