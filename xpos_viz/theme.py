@@ -1,9 +1,8 @@
 """Colours and type, as data, for every pen.
 
 A diverging scale is white at zero and a sequential one at no weight; all of them are safe
-for colour-blind readers. Beyond its limit a value has the darker colour of its side; what is
-masked is grey, and a cell that is seen but has no number (0/0, ∞ − ∞) bright violet, which no
-value is.
+for colour-blind readers. Beyond its limit a value has the darker colour of its side, and
+what is masked is grey, which no value is.
 """
 
 from dataclasses import dataclass
@@ -83,18 +82,28 @@ DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 
 @dataclass(frozen=True)
 class Ink:
-    """Colours of what is not data."""
+    """Colours of what is not data.
+
+    Parameters
+    ----------
+    text, faint, grid, page
+        Of letters, frames, grid lines and the ground.
+    masked
+        Cells that are not seen.
+    unknown
+        Cells that are seen and have no number, such as 0 / 0: like no value of any palette.
+    """
 
     text: str
     faint: str
     grid: str
     page: str
     masked: str
-    undefined: str
+    unknown: str
 
 
 INKS: dict[Mode, Ink] = {
-    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#bb00ff"),
-    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#bb00ff"),
+    "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#c6ff00"),
+    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#c6ff00"),
 }
 """Ink of each mode; pictures for paper are light."""
