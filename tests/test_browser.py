@@ -23,10 +23,10 @@ from playwright.sync_api import Page, sync_playwright
 
 from xpos_viz import decay_curve, run
 from xpos_viz.comparison import compare
+from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.figures.paper_pen import DPI, PAGE
 from xpos_viz.figures.words import rounded
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode

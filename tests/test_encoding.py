@@ -14,7 +14,7 @@ from hypothesis import given
 from tests import cases, tolerances
 from xpos_viz import Encoding, nope, rope, xpos
 from xpos_viz import encoding as families
-from xpos_viz.encoding import REGISTRY
+from xpos_viz.encoding import PARAMETERS, REGISTRY
 
 each_family = pytest.mark.parametrize("name", REGISTRY)
 
@@ -229,3 +229,15 @@ def test_constructors_take_their_parameters_by_name():
     for arguments, options in (((64, 10_000.0), {}), ((64,), {"theta": 1.0}), ((), {})):
         with pytest.raises(TypeError):
             constructor(*arguments, **options)
+
+
+@pytest.mark.parametrize("name", [row.name for row in PARAMETERS.values() if row.steps])
+def test_every_step_of_a_slider_is_legal_and_the_usual_value_is_among_them(name):
+    parameter = PARAMETERS[name]
+    assert [parameter.check(step, 64) for step in parameter.steps] == sorted(set(parameter.steps))
+    defaults = [row.defaults[name] for row in REGISTRY.values() if name in row.defaults]
+    assert all(value in parameter.steps for value in defaults if np.ndim(value) == 0)
+
+
+def test_what_has_no_steps_is_not_one_number():
+    assert [row.name for row in PARAMETERS.values() if not row.steps] == ["table"]

@@ -27,13 +27,14 @@ from streamlit.testing.v1 import AppTest
 from tests.cases import LAYOUTS, normal
 from xpos_viz import Experiment, attention_scores, decay_curve, rope, run, xpos
 from xpos_viz.comparison import compare
+from xpos_viz.encoding import PARAMETERS
+from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
 from xpos_viz.entry import Layout
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random, Sample, Vectors
 from xpos_viz.livemap import packed, payload, source, without_data
 from xpos_viz.livemap.bundle import modules
 from xpos_viz.livemap.message import LIVE_WEIGHTS
-from xpos_viz.livemap.steps import BASES, GAMMAS, SCALE_BASES, STEPS
 from xpos_viz.look import Look
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import LANGUAGES, texts
@@ -159,7 +160,7 @@ def test_sliders_hold_the_parameters_and_their_steps():
         ("scale_base", [1]),
     ]
     for slider in sent["sliders"]:
-        assert tuple(slider["steps"]) == STEPS[slider["parameter"]]
+        assert tuple(slider["steps"]) == PARAMETERS[slider["parameter"]].steps
     apart = replace(SHORT, encodings=(rope(64), SHORT.encodings[1]))
     assert [(s["key"], s["places"], s["label"]) for s in described(apart)["sliders"]][:2] == [
         ("base", [0], "Base θ"),

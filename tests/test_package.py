@@ -18,7 +18,7 @@ def test_a_wheel_holds_samples_texts_and_fonts(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stderr
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     expected = [f"xpos_viz/inputs/samples/{name}.npz" for name in SAMPLES]
-    expected += [f"xpos_viz/texts/{language}.toml" for language in LANGUAGES]
+    expected += [f"xpos_viz/texts/{language}/common.toml" for language in LANGUAGES]
     expected += ["xpos_viz/figures/fonts/OFL.txt"]
     assert set(expected) <= set(names)
     assert any(

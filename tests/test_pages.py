@@ -8,26 +8,29 @@ import sys
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+import streamlit as st
+from starlette.responses import Response
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from xpos_viz import run
 from xpos_viz.comparison import compare
+from xpos_viz.encoding import PARAMETERS
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.words import tiny
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.livemap import source
 from xpos_viz.livemap.message import LIVE_WEIGHTS, MASKED
-from xpos_viz.livemap.steps import STEPS
 from xpos_viz.look import LOOKS
 from xpos_viz.results import curves, self_check
 from xpos_viz.texts import LANGUAGES, catalogue, texts
-from xpos_viz.ui import downloads
+from xpos_viz.ui import downloads, livemap
 from xpos_viz.ui.state import from_address, opening
 
 APP = Path(__file__).parent.parent / "app.py"
@@ -221,7 +224,7 @@ def check_settings(told, state):
     assert {slider["key"]: slider["places"] for slider in told["sliders"]} == places
     for slider in told["sliders"]:
         assert slider["parameter"] == slider["key"].removeprefix("xpos_")
-        assert slider["steps"] == list(STEPS[slider["parameter"]])
+        assert slider["steps"] == list(PARAMETERS[slider["parameter"]].steps)
     view = state.experiment.view
     assert told["view"] == {
         "stage": view.stage,
@@ -751,6 +754,26 @@ def test_without_data_little_is_sent():
     page = release(page, gamma=0.5)
     data = sum(len(opening().inputs.load(64).q.numpy().astype("<f4").tobytes()) for _ in "qk")
     assert whole - len(picture(page).bytes) > data
+
+
+def test_the_module_of_the_picture_is_fetched_and_not_sent_with_the_runs():
+    """Each answer is new: the middleware that compresses it changes it."""
+    served = livemap.route()
+    answers = [cast("Response", served.endpoint(None)) for _ in range(2)]
+    assert answers[0] is not answers[1]
+    assert {bytes(answer.body).decode() for answer in answers} == {source()}
+    assert answers[0].headers["content-type"].startswith("text/javascript")
+    assert answers[0].headers["cache-control"].endswith("immutable")
+    script = picture(opened(SHORT)).js_content
+    assert f".{served.path}" in script
+    assert len(script) < len(source()) / 50
+
+
+@pytest.mark.parametrize(("base", "folder"), [("", ""), ("tools/xpos", "/tools/xpos")])
+def test_the_module_lies_beside_the_page(base, folder, monkeypatch):
+    path = livemap.route().path
+    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": base}.get)
+    assert livemap.route().path == folder + path
 
 
 def test_what_is_not_changed_is_sent_as_it_was():

@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 
 from tests import cases
 from xpos_viz import Experiment, rope, xpos
+from xpos_viz.encoding import PARAMETERS
 from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui import state as module
+from xpos_viz.ui.settings import Several, Whole
 from xpos_viz.ui.state import (
-    APART,
     LOOKS,
     MAX_HEAD_DIM,
     MAX_LENGTH,
+    OWN,
+    SETTINGS,
     Refusal,
     State,
     from_address,
@@ -33,8 +36,9 @@ from xpos_viz.ui.state import (
     with_encoding,
     with_head_dim,
     with_inputs,
-    with_look,
     with_moves,
+    with_own,
+    with_setting,
     with_source,
     with_view,
     with_window,
@@ -72,6 +76,14 @@ made = st.one_of(
 )
 
 
+def legal_values(setting):
+    """What a setting may be."""
+    if isinstance(setting, Whole):
+        return st.integers(setting.lower, setting.upper)
+    words = st.sampled_from(setting.legal)
+    return st.lists(words, unique=True).map(tuple) if isinstance(setting, Several) else words
+
+
 @st.composite
 def states(draw):
     """Any state that the page may be in."""
@@ -93,12 +105,17 @@ def states(draw):
         draw(st.sampled_from(STAGES)), draw(st.sampled_from(["causal", "none"])), start, stop
     )
     differ = encodings[0]["base"] != encodings[1]["base"]
-    return State(
+    chosen = {name: draw(legal_values(setting)) for name, setting in SETTINGS.items()}
+    state = State(
         Experiment(encodings, inputs, view),
         draw(st.sampled_from([None, *LANGUAGES])),
-        draw(st.sampled_from(LOOKS["axis"])),
-        "yes" if differ else draw(st.sampled_from(APART)),
+        **{**chosen, **({"apart": "yes"} if differ else {})},
     )
+    own = draw(st.sampled_from([None, *OWN]))
+    steps = PARAMETERS[own.partition(".")[2]].steps if own else (None,)
+    value = draw(st.sampled_from(steps))
+    clash = own and own.endswith("low_turns") and value >= 4
+    return with_own(state, own, value) if own and not clash else state
 
 
 # Round trips
@@ -149,7 +166,7 @@ def test_a_value_is_left_out_where_its_own_opening_has_it():
 
 
 def test_an_empty_address_is_the_opening_and_the_browser_chooses_the_language():
-    assert from_address({}) == (State(opening(), None, "linear"), [])
+    assert from_address({}) == (State(opening()), [])
     assert source_of(opening()) == "sample"
     assert from_address({"lang": ""}) == (START, [])
 
@@ -530,13 +547,13 @@ def test_a_window_has_whole_ends(name, end):
 
 @pytest.mark.parametrize("axis", LOOKS["axis"])
 def test_another_axis(axis):
-    assert with_look("axis", replace(START, axis="log"), axis) == replace(START, axis=axis)
+    assert with_setting("axis", replace(START, axis="log"), axis) == replace(START, axis=axis)
 
 
 @pytest.mark.parametrize("axis", ["", "Log", "symlog", None, 1, []])
 def test_an_unknown_axis(axis):
     with pytest.raises(ValueError) as caught:
-        with_look("axis", START, axis)
+        with_setting("axis", START, axis)
     assert str(caught.value) == f"unknown axis {axis!r}; use one of: linear, log."
 
 
@@ -673,7 +690,7 @@ moves = st.fixed_dictionaries(
         "scale_base": cases.positive(1e-3, 1e9),
         "stage": st.sampled_from(STAGES),
         "mask": st.sampled_from(["causal", "none"]),
-        **{name: st.sampled_from(legal) for name, legal in LOOKS.items()},
+        **{name: legal_values(SETTINGS[name]) for name in LOOKS},
         "start": st.integers(0, MAX_LENGTH),
         "stop": st.integers(0, MAX_LENGTH),
     },

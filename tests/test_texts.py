@@ -69,7 +69,10 @@ def test_a_sentence_is_looked_up_and_filled_in():
 
 
 def test_languages_have_a_catalogue_each():
-    assert {path.stem for path in (PACKAGE / "texts").glob("*.toml")} == set(LANGUAGES)
+    folders = {language: PACKAGE / "texts" / language for language in LANGUAGES}
+    files = [{path.name for path in folder.glob("*.toml")} for folder in folders.values()]
+    assert files[0]
+    assert all(names == files[0] for names in files)
     with pytest.raises(ValueError) as caught:
         texts("fr")
     assert str(caught.value) == "unknown language 'fr'; use one of: en, zh."
@@ -81,6 +84,13 @@ def test_catalogues_have_the_same_sentences_with_the_same_fields():
         for language in LANGUAGES
     ]
     assert all(shape == shapes[0] for shape in shapes)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sentence_stands_in_two_files(language):
+    parts = (PACKAGE / "texts" / language).glob("*.toml")
+    counts = [len(re.findall(r"(?m)^\w+ = ", part.read_text(encoding="utf-8"))) for part in parts]
+    assert sum(counts) == len(catalogue(language))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar, cast
 import numpy as np
 from torch import Tensor
 
+from xpos_viz.encoding import steps
+
 N = TypeVar("N", Real, Integral)
 Value: TypeAlias = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
 """A parameter's value: one number, one for each head or pair, or a table of them."""
@@ -53,6 +55,8 @@ class Parameter:
         The parameter, if any, that must be larger.
     unit
         The unit, or nothing.
+    steps
+        Values that a slider offers; none where no one number says it all.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Parameter:
     each: Literal["encoding", "head", "pair", "bucket"] = "head"
     below: str = ""
     unit: str = ""
+    steps: tuple[float, ...] = ()
 
     def check(self, value: object, head_dim: int) -> Value:
         """Return `value` as a number or tuples of numbers, all legal.
@@ -133,8 +138,15 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
     {
         row.name: row
         for row in (
-            Parameter("base", "base", "the usual base is 10000.", 1.0),
-            Parameter("gamma", "γ", "the usual value is 0.4.", 0.0, exclusive=True),
+            Parameter("base", "base", "the usual base is 10000.", 1.0, steps=steps.BASES),
+            Parameter(
+                "gamma",
+                "γ",
+                "the usual value is 0.4.",
+                0.0,
+                exclusive=True,
+                steps=steps.GAMMAS,
+            ),
             Parameter(
                 "scale_base",
                 "B",
@@ -142,8 +154,9 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 0.0,
                 exclusive=True,
                 unit="tokens",
+                steps=steps.SCALE_BASES,
             ),
-            Parameter("share", "p", "0 is nope() and 1 is rope().", 0.0, 1.0),
+            Parameter("share", "p", "0 is nope() and 1 is rope().", 0.0, 1.0, steps=steps.SHARES),
             Parameter(
                 "decay",
                 "decay",
@@ -151,9 +164,12 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 0.0,
                 1.0,
                 exclusive=True,
+                steps=steps.DECAYS,
             ),
-            Parameter("factor", "s", _FACTOR, 1.0),
-            Parameter("factors", "e", _FACTOR, 0.0, exclusive=True, each="pair"),
+            Parameter("factor", "s", _FACTOR, 1.0, steps=steps.FACTORS),
+            Parameter(
+                "factors", "e", _FACTOR, 0.0, exclusive=True, each="pair", steps=steps.FACTORS
+            ),
             Parameter(
                 "train_length",
                 "L₀",
@@ -162,6 +178,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 whole=True,
                 each="encoding",
                 unit="tokens",
+                steps=steps.LENGTHS,
             ),
             Parameter(
                 "current_length",
@@ -171,6 +188,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 whole=True,
                 each="encoding",
                 unit="tokens",
+                steps=steps.LENGTHS,
             ),
             Parameter(
                 "low_turns",
@@ -179,9 +197,15 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 0.0,
                 below="high_turns",
                 unit="turns",
+                steps=steps.TURNS,
             ),
             Parameter(
-                "high_turns", "β", "the usual value is 32 in YaRN, 4 in Llama 3.", 0.0, unit="turns"
+                "high_turns",
+                "β",
+                "the usual value is 32 in YaRN, 4 in Llama 3.",
+                0.0,
+                unit="turns",
+                steps=steps.TURNS[1:],
             ),
             Parameter(
                 "truncate",
@@ -191,8 +215,16 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
                 1.0,
                 whole=True,
                 each="encoding",
+                steps=(0.0, 1.0),
             ),
-            Parameter("slope", "slope", "use alibi_slopes(8) for 8 heads.", 0.0, unit="1/token"),
+            Parameter(
+                "slope",
+                "slope",
+                "use alibi_slopes(8) for 8 heads.",
+                0.0,
+                unit="1/token",
+                steps=steps.SLOPES,
+            ),
             Parameter(
                 "table",
                 "table",

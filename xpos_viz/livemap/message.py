@@ -11,7 +11,6 @@ from xpos_viz.comparison import KINDS
 from xpos_viz.encoding import PARAMETERS, Encoding
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.inputs import Vectors
-from xpos_viz.livemap.steps import STEPS
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.results import run
 from xpos_viz.texts import Text
@@ -197,7 +196,7 @@ def _sliders(
                     "help": text(f"ui.{name}_help"),
                     "parameter": name,
                     "places": group,
-                    "steps": list(STEPS[name]),
+                    "steps": list(PARAMETERS[name].steps),
                 }
             )
     return sliders

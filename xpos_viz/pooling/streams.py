@@ -49,7 +49,7 @@ class Strip:
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """Scores of a strip of queries with one of keys; `visible` is None where all cells are.
+    """Scores of a strip of queries with one of keys; `hidden` is None where no cell is.
 
     The scores stand in memory that the next tile overwrites.
     """
@@ -57,13 +57,13 @@ class Tile:
     q: Strip
     k: Strip
     scores: Float[Tensor, "query_tokens key_tokens"]
-    visible: Bool[Tensor, "query_tokens key_tokens"] | None
+    hidden: Bool[Tensor, "query_tokens key_tokens"] | None
 
     def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
-        """Return the scores themselves, with that value wherever a cell is not visible."""
-        if self.visible is None:
+        """Return the scores themselves, with that value in hidden cells."""
+        if self.hidden is None:
             return self.scores
-        return self.scores.masked_fill_(~self.visible.to(self.scores.device), value)
+        return self.scores.masked_fill_(self.hidden.to(self.scores.device), value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +122,13 @@ class Tiles:
         ones = q.turned.new_full((len(seen), q.turned.shape[-1]), self.factor)
         steps = turn_pairs(ones, self.rates, shifts.to(self.rates.device))
         for k, step in zip(seen, steps, strict=True):
-            n, visible = self.k.positions[k.tokens], None
+            n, hidden = self.k.positions[k.tokens], None
             if k.high > high:
-                visible = n <= last[:, None]
+                hidden = n > last[:, None]
             if k.low < low:
-                after = n >= first[:, None]
-                visible = after if visible is None else after & visible
-            yield Tile(q, k, self._scores(q, k, step), visible)
+                before = n < first[:, None]
+                hidden = before if hidden is None else before | hidden
+            yield Tile(q, k, self._scores(q, k, step), hidden)
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
@@ -165,11 +165,10 @@ class _Map:
 
     def count(self, tile: Tile) -> None:
         """Count the visible cells of a tile."""
-        if tile.visible is None:
-            cells = torch.outer(tile.q.sizes, tile.k.sizes)
-        else:
-            by_row_block = reduced(tile.visible, 0, self.tiles.q.block, COUNT)
-            cells = reduced(by_row_block, 1, self.tiles.k.block, COUNT)
+        cells = torch.outer(tile.q.sizes, tile.k.sizes)
+        if tile.hidden is not None:
+            by_row_block = reduced(tile.hidden, 0, self.tiles.q.block, COUNT)
+            cells = cells - reduced(by_row_block, 1, self.tiles.k.block, COUNT)
         self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
 
     def result(self) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,7 @@
 """Every sentence that a reader sees, in one catalogue per language.
 
-A catalogue is a TOML file of tables; `figure.stage.scores` is a key. Values in braces are
-filled in: `text("figure.block", block=4)`.
+A catalogue is a folder of TOML files, one per room or page; `figure.stage.scores` is a key.
+Values in braces are filled in: `text("figure.block", block=4)`.
 """
 
 import tomllib
@@ -28,8 +28,13 @@ def catalogue(language: str) -> dict[str, str]:
     """
     if language not in LANGUAGES:
         raise ValueError(f"unknown language {language!r}; use one of: {', '.join(LANGUAGES)}.")
-    path = files("xpos_viz.texts") / f"{language}.toml"
-    return dict(_flat("", tomllib.loads(path.read_text(encoding="utf-8"))))
+    folder = files("xpos_viz.texts") / language
+    parts = [
+        tomllib.loads(part.read_text(encoding="utf-8"))
+        for part in folder.iterdir()
+        if part.name.endswith(".toml")
+    ]
+    return dict(pair for part in parts for pair in _flat("", part))
 
 
 def texts(language: str) -> Text:

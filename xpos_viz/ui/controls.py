@@ -14,9 +14,9 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES, Text
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.state import (
-    APART,
     MAX_HEAD_DIM,
     MAX_LENGTH,
+    SWITCH,
     State,
     opening,
     source_of,
@@ -121,7 +121,7 @@ def _encodings(text: Text, experiment: Experiment) -> None:
         "apart",
         text("ui.apart"),
         state().apart == "yes",
-        lambda old, new: with_apart(old, APART[new]),
+        lambda old, new: with_apart(old, SWITCH[new]),
         help=text("ui.apart_help"),
     )
     scale_base, length = experiment.encodings[1]["scale_base"], experiment.inputs.tokens

@@ -5,11 +5,15 @@ dragged it sends nothing; on release it sets its state to what changed, the numb
 release, and which data it holds, so that data go to the browser once.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from streamlit.components.v2 import component
 
 from xpos_viz import livemap
@@ -23,6 +27,8 @@ Moves = dict[str, Any]
 """New values by key: those of the sliders, stage, mask, start, stop, and the ways to look."""
 
 _HOST = """
+const { mount } = await import(new URL("./$path", document.baseURI).href);
+
 // shared with the module of a server that was renewed while the page stayed open
 const mounted = (globalThis[Symbol.for("xpos_viz.livemap")] ??= new WeakMap());
 
@@ -54,7 +60,24 @@ function start(data, parentElement, setStateValue) {
 }
 """
 _KEY, _SAID, _TAKEN, _STREAMED = "livemap", "said", "livemap_taken", "livemap_streamed"
-_component = component("xpos_viz_livemap", js=f"{livemap.source()}\n{_HOST}")
+_MODULE = livemap.source().encode()
+_PATH = f"xpos_viz-{hashlib.sha256(_MODULE).hexdigest()[:16]}.js"  # another text, another name
+_component = component("xpos_viz_livemap", js=_HOST.replace("$path", _PATH))
+
+
+def route() -> Route:
+    """Return where the browser gets the module of the picture, once and for all visits.
+
+    Streamlit would send it with every run.
+    """
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return Route(f"/{base}/{_PATH}".replace("//", "/"), _module)
+
+
+def _module(_: Request) -> Response:
+    """The module, which a browser may keep."""
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(_MODULE, media_type="text/javascript", headers=headers)
 
 
 def show(

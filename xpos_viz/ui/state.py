@@ -7,11 +7,11 @@ short; what in it cannot be used is left out with a notice and never reaches a c
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from xpos_viz.encoding import rope, xpos
+from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
@@ -19,9 +19,13 @@ from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
+from xpos_viz.ui.settings import Setting, Words, settings, words
 
-APART: tuple[str, ...] = ("no", "yes")
-"""Whether RoPE and XPos have bases of their own."""
+SWITCH: tuple[str, ...] = ("no", "yes")
+"""Off and on."""
+
+SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
+"""Parameters that all encodings of a session share; the others are each family's own."""
 
 
 def _cap(variable: str, usual: int) -> int:
@@ -46,31 +50,66 @@ _PLAIN = re.compile(r"[\w.,+-]{1,40}", re.ASCII)
 
 @dataclass(frozen=True)
 class State:
-    """All settings of a session.
+    """All settings of a session; a page reads those that concern it.
 
     Parameters
     ----------
     experiment
-        What is computed.
+        RoPE and XPos, the queries and keys, and the window, stage and mask.
     language
         A chosen language; None follows the browser.
-    axis, difference, colours
-        Of those of :data:`LOOKS`.
+    own
+        Parameters of families that are not :data:`SHARED`, as ("yarn.factor", 8.0), where
+        they are not usual.
     apart
-        One of :data:`APART`.
+        Whether RoPE and XPos have bases of their own.
+    axis, difference, colours
+        How the picture is looked at (:class:`xpos_viz.look.Look`).
     """
 
     experiment: Experiment
     language: str | None = None
-    axis: str = "linear"
-    apart: str = "no"
-    difference: str = "plain"
-    colours: str = "blue_red"
+    own: tuple[tuple[str, float], ...] = ()
+    apart: str = words(SWITCH)
+    axis: str = words(LOOKS["axis"])
+    difference: str = words(LOOKS["difference"])
+    colours: str = words(LOOKS["colours"])
 
     @property
     def look(self) -> Look:
         """How the picture is looked at."""
         return Look(**{name: getattr(self, name) for name in LOOKS})
+
+    def encoding(self, name: str) -> Encoding:
+        """Return an encoding of the registry with the shared parameters and its own.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name, or parameters that do not go together.
+        """
+        first, second = self.experiment.encodings
+        shared = {
+            **dict(second.parameters),
+            **dict((second if name == "xpos" else first).parameters),
+        }
+        own = {
+            key.partition(".")[2]: value for key, value in self.own if key.startswith(f"{name}.")
+        }
+        given = {key: shared[key] for key in lookup(name).defaults if key in shared} | own
+        return Encoding(name, (("head_dim", first.head_dim), *given.items()))
+
+
+SETTINGS = settings(State)
+"""The settings beside the experiment, by name."""
+
+OWN: Mapping[str, float] = {
+    f"{family.name}.{name}": value
+    for family in REGISTRY.values()
+    for name, value in family.defaults.items()
+    if name not in SHARED and PARAMETERS[name].steps and isinstance(value, int | float)
+}
+"""The parameters that are a family's own, with their usual values."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +149,13 @@ def to_address(state: State) -> dict[str, str]:
         for key, value in entries.items()
         if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
     }
-    looks = {name: getattr(state, name) for name in LOOKS}
-    parameters |= {name: value for name, value in looks.items() if value != LOOKS[name][0]}
     bases = {encoding["base"] for encoding in state.experiment.encodings}
-    parameters |= {"apart": state.apart} if state.apart != APART[0] and len(bases) == 1 else {}
+    parameters |= {
+        name: setting.written(getattr(state, name))
+        for name, setting in SETTINGS.items()
+        if getattr(state, name) != setting.usual and (name, len(bases)) != ("apart", 2)
+    }
+    parameters |= {name: repr(value).removesuffix(".0") for name, value in state.own}
     parameters |= {"lang": state.language} if state.language else {}
     return parameters
 
@@ -124,36 +166,65 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     Every setting is tried on its own, after those it depends on; one that does not
     parse, is not legal, or exceeds a cap leaves the opening value in place.
     """
-    left = dict(parameters)
-    refused: list[Refusal] = []
+    address = _Address(dict(parameters))
+    source = address.take("source", Words(("sample", *SOURCES)))
+    sample = source == "sample"
+    name = address.take("name", Words(("tidebook", *SAMPLES))) if sample else "tidebook"
+    language = address.take("lang", Words(("", *LANGUAGES))) or None
+    chosen = {key: address.take(key, setting) for key, setting in SETTINGS.items()}
+    own = {key: address.left.pop(key) for key in OWN if key in address.left}
+    experiment = address.take_experiment(opening(source, name))
+    if len({encoding["base"] for encoding in experiment.encodings}) > 1:
+        chosen["apart"] = "yes"
+    state = address.take_own(State(experiment, language, **chosen), own)
+    return state, address.refused
 
-    def choose(key: str, legal: tuple[str, ...], default: str) -> str:
-        value = left.pop(key, default)
-        if value not in legal:
-            refused.append(Refusal(key, _shown(value), default))
-        return value if value in legal else default
 
-    source = choose("source", tuple(SOURCES), "sample")
-    name = choose("name", SAMPLES, "tidebook") if source == "sample" else "tidebook"
-    looks = {name: choose(name, legal, legal[0]) for name, legal in LOOKS.items()}
-    apart = choose("apart", APART, APART[0])
-    language = choose("lang", (*LANGUAGES, ""), "") or None
-    entries = opening(source, name).to_dict()
-    experiment = Experiment.from_dict(entries)
-    for key in sorted(left, key=lambda key: (key in ("start", "stop"), key)):
-        if key not in _settings(entries):
-            refused.append(Refusal(_shown(key), _shown(left[key])))
-            continue
-        candidate = _with(entries, key, left[key])
+@dataclass(frozen=True)
+class _Address:
+    """What is left to be read of an address, and what of it was refused."""
+
+    left: dict[str, str]
+    refused: list[Refusal] = field(default_factory=list[Refusal])
+
+    def refuse(self, key: str, text: str, used: str | None = None) -> None:
+        """Note a setting that cannot be used."""
+        self.refused.append(Refusal(key, _shown(text), used))
+
+    def take(self, key: str, setting: Setting) -> Any:  # noqa: ANN401 - word, words or number
+        """Read a setting; the usual value where there is none, or none that is legal."""
+        text = self.left.pop(key, None)
         try:
-            experiment = within_caps(Experiment.from_dict(candidate))
+            return setting.usual if text is None else setting.parse(key, text)
         except ValueError:
-            refused.append(Refusal(key, _shown(left[key]), entries.get(key, "")))
-        else:
-            entries = candidate
-    first, second = experiment.encodings
-    apart = APART[first["base"] != second["base"]] if apart == APART[0] else apart
-    return State(experiment, language, apart=apart, **looks), refused
+            self.refuse(key, text or "", setting.written(setting.usual))
+            return setting.usual
+
+    def take_experiment(self, experiment: Experiment) -> Experiment:
+        """Read all that is left into an experiment."""
+        entries = experiment.to_dict()
+        for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
+            text = self.left.pop(key)
+            if key not in _settings(entries):
+                self.refuse(_shown(key), text)
+                continue
+            candidate = _with(entries, key, text)
+            try:
+                experiment = within_caps(Experiment.from_dict(candidate))
+            except ValueError:
+                self.refuse(key, text, entries.get(key, ""))
+            else:
+                entries = candidate
+        return experiment
+
+    def take_own(self, state: State, own: Mapping[str, str]) -> State:
+        """Read parameters that are a family's own."""
+        for key, text in own.items():
+            try:
+                state = with_own(state, key, float(text))
+            except ValueError:
+                self.refuse(key, text, f"{OWN[key]:g}")
+        return state
 
 
 def _settings(entries: Mapping[str, str]) -> set[str]:
@@ -290,12 +361,31 @@ def with_xpos_base(state: State, base: float) -> State:
     return with_encoding(state, 1, "base", base)
 
 
-def with_look(name: str, state: State, value: str) -> State:
-    """Return the state looked at in another way, of those of :data:`LOOKS`."""
-    legal = LOOKS[name]
-    if value not in legal:
-        raise ValueError(f"unknown {name} {value!r:.40}; use one of: {', '.join(legal)}.")
-    return replace(state, **{name: value})
+def with_setting(name: str, state: State, value: object) -> State:
+    """Return the state with another value of one of :data:`SETTINGS`.
+
+    Raises
+    ------
+    ValueError
+        If the value is not legal.
+    """
+    return replace(state, **{name: SETTINGS[name].check(name, value)})
+
+
+def with_own(state: State, key: str, value: float) -> State:
+    """Return the state with another value of one of :data:`OWN`, such as "yarn.factor".
+
+    Raises
+    ------
+    ValueError
+        If the value is not legal beside the family's others.
+    """
+    name = key.partition(".")[0]
+    rest = {own: given for own, given in state.own if own != key}
+    own = rest if value == OWN[key] else rest | {key: value}
+    changed = replace(state, own=tuple(sorted(own.items())))
+    changed.encoding(name)  # raises if they do not go together
+    return changed
 
 
 _MOVES: Mapping[str, Callable[[State, Any], State]] = {
@@ -305,7 +395,7 @@ _MOVES: Mapping[str, Callable[[State, Any], State]] = {
     "scale_base": lambda state, value: with_encoding(state, None, "scale_base", value),
     "stage": lambda state, value: with_view(state, stage=value),
     "mask": lambda state, value: with_view(state, mask=value),
-    **{name: partial(with_look, name) for name in LOOKS},
+    **{name: partial(with_setting, name) for name in LOOKS},
 }
 
 

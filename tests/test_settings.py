@@ -1,0 +1,75 @@
+"""Settings of the pages: what is legal, how it is written, and what is said of the rest."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from xpos_viz.ui.settings import settings, several, whole, words
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page with a setting of each kind, and a field that is none."""
+
+    title: str = ""
+    mask: str = words(("causal", "none"))
+    curves: tuple[str, ...] = several(("rope", "xpos", "alibi"), ("rope", "xpos"))
+    lag: int = whole(64, 0, 1000)
+
+
+SETTINGS = settings(Page)
+
+
+def test_a_page_has_the_usual_values_and_knows_its_settings():
+    assert Page() == Page("", "causal", ("rope", "xpos"), 64)
+    assert list(SETTINGS) == ["mask", "curves", "lag"]
+    assert {name: setting.usual for name, setting in SETTINGS.items()} == {
+        "mask": "causal",
+        "curves": ("rope", "xpos"),
+        "lag": 64,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("mask", "none", "none"),
+        ("curves", "alibi,rope", ("alibi", "rope")),
+        ("curves", "", ()),
+        ("lag", "1000", 1000),
+        ("lag", "0", 0),
+    ],
+)
+def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
+    assert SETTINGS[name].parse(name, text) == value
+    assert SETTINGS[name].written(value) == text
+
+
+def test_a_word_that_is_given_twice_counts_once():
+    assert SETTINGS["curves"].parse("curves", "xpos,rope,xpos") == ("xpos", "rope")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("mask", "Causal", "unknown mask 'Causal'; use one of: causal, none."),
+        ("mask", "", "unknown mask ''; use one of: causal, none."),
+        ("curves", "rope,", "unknown curves ''; use one of: rope, xpos, alibi."),
+        ("curves", "rope,yarn", "unknown curves 'yarn'; use one of: rope, xpos, alibi."),
+        ("lag", "1001", "lag must be a whole number from 0 to 1000, got 1001; use 64."),
+        ("lag", "-1", "lag must be a whole number from 0 to 1000, got '-1'; use 64."),
+        ("lag", "1e3", "lag must be a whole number from 0 to 1000, got '1e3'; use 64."),
+        ("lag", "٣", "lag must be a whole number from 0 to 1000, got '٣'; use 64."),
+        ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),
+    ],
+)
+def test_what_is_not_legal_is_said(name, text, message):
+    with pytest.raises(ValueError) as caught:
+        SETTINGS[name].parse(name, text)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", [True, 3.0, None, "3", [3]])
+def test_only_whole_numbers_are_numbers(value):
+    with pytest.raises(ValueError, match="lag must be a whole number from 0 to 1000, got "):
+        SETTINGS["lag"].check("lag", value)

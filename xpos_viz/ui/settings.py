@@ -1,0 +1,133 @@
+"""Settings of the pages beside the experiment: what is legal, and how it is written.
+
+A field of a dataclass that is made by :func:`words`, :func:`several` or :func:`whole` holds a
+setting; :func:`settings` returns them by name. The usual value is left out of an address.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, cast
+
+
+class Setting(Protocol):
+    """What a setting may be, and how it is read and written in an address."""
+
+    @property
+    def usual(self) -> Any:  # noqa: ANN401 - a word, words or a number
+        """The value that an address leaves out."""
+
+    def check(self, name: str, value: object) -> Any:  # noqa: ANN401
+        """Return a legal value, else raise ValueError with the value and a way out."""
+
+    def parse(self, name: str, text: str) -> Any:  # noqa: ANN401
+        """Read a value, else raise ValueError."""
+
+    def written(self, value: Any) -> str:  # noqa: ANN401
+        """The value as text."""
+        ...
+
+
+@dataclass(frozen=True)
+class Words:
+    """One of some words, the usual one first."""
+
+    legal: tuple[str, ...]
+
+    @property
+    def usual(self) -> str:
+        """The first."""
+        return self.legal[0]
+
+    def check(self, name: str, value: object) -> str:
+        """Return one of the words."""
+        if value not in self.legal:
+            options = ", ".join(self.legal)
+            raise ValueError(f"unknown {name} {value!r:.40}; use one of: {options}.")
+        return cast("str", value)
+
+    def parse(self, name: str, text: str) -> str:
+        """Read a word."""
+        return self.check(name, text)
+
+    def written(self, value: str) -> str:
+        """The word."""
+        return value
+
+
+@dataclass(frozen=True)
+class Several:
+    """Any of some words, in the order in which they are given, none of them twice."""
+
+    legal: tuple[str, ...]
+    usual: tuple[str, ...]
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """Return the words."""
+        given = tuple(cast("Iterable[object]", value))
+        one = Words(self.legal)
+        return tuple(dict.fromkeys(one.check(name, word) for word in given))
+
+    def parse(self, name: str, text: str) -> tuple[str, ...]:
+        """Read words between commas; no text is no word."""
+        return self.check(name, text.split(",") if text else ())
+
+    def written(self, value: tuple[str, ...]) -> str:
+        """The words between commas."""
+        return ",".join(value)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number of a range."""
+
+    usual: int
+    lower: int
+    upper: int
+
+    def check(self, name: str, value: object) -> int:
+        """Return the number."""
+        number = value if isinstance(value, int) and not isinstance(value, bool) else None
+        if number is not None and self.lower <= number <= self.upper:
+            return number
+        raise ValueError(
+            f"{name} must be a whole number from {self.lower} to {self.upper}, "
+            f"got {value!r:.40}; use {self.usual}."
+        )
+
+    def parse(self, name: str, text: str) -> int:
+        """Read a number."""
+        plain = text.isascii() and text.isdecimal() and len(text) < 16
+        return self.check(name, int(text) if plain else text)
+
+    def written(self, value: int) -> str:
+        """The number."""
+        return str(value)
+
+
+def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """A field that is one of some words, the usual one first."""
+    return _field(Words(tuple(legal)))
+
+
+def several(legal: Iterable[str], usual: Iterable[str]) -> Any:  # noqa: ANN401
+    """A field that is any of some words."""
+    return _field(Several(tuple(legal), tuple(usual)))
+
+
+def whole(usual: int, lower: int, upper: int) -> Any:  # noqa: ANN401
+    """A field that is a whole number from `lower` to `upper`."""
+    return _field(Whole(usual, lower, upper))
+
+
+def settings(kind: type) -> dict[str, Setting]:
+    """The settings among the fields of a dataclass, by name."""
+    return {
+        entry.name: entry.metadata["setting"]
+        for entry in fields(kind)
+        if "setting" in entry.metadata
+    }
+
+
+def _field(setting: Setting) -> Any:  # noqa: ANN401
+    """A field with the usual value, which knows its setting."""
+    return field(default=setting.usual, metadata={"setting": setting})
