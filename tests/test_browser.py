@@ -29,7 +29,7 @@ from xpos_viz.figures.words import rounded
 from xpos_viz.livemap.message import LIVE_WEIGHTS
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
+from xpos_viz.theme import CLIPPED, INKS, PALETTES, SCALES, Mode
 from xpos_viz.ui.state import from_address, opening, to_address, with_encoding
 
 pytestmark = pytest.mark.browser
@@ -861,7 +861,8 @@ def test_downloads_are_what_they_claim(visit):
 
     content, name = downloaded(page, "CSV")
     assert name.endswith(".csv")
-    pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), result.table(), check_exact=True)
+    table = compare(result).table()
+    pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), table, check_exact=True)
 
     content, name = downloaded(page, "CSV", figure=1)
     assert name.endswith(".csv")
@@ -876,9 +877,21 @@ def test_downloads_follow_what_was_moved_and_the_view_is_saved(visit):
     page = visit(SHORT)
     press(page, "gamma")
     shows(page, moved := SHORT | {"gamma": after(GAMMAS, 0.4)})
+    choose(page, "difference", "ratio")
+    page.get_by_text(texts("en")("livemap.more"), exact=True).click()
+    choose(page, "colours", "teal_brown")
+    becomes(
+        lambda: parameters(page),
+        moved | {"difference": "ratio", "colours": "teal_brown"},
+        "address",
+    )
+    settled(page)
     content, _ = downloaded(page, "CSV")
-    table = run(asked(moved)).table()
+    table = compare(run(asked(moved)), "ratio").table()
     pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), table, check_exact=True)
+    content = downloaded(page, "SVG")[0].decode()
+    assert "|XPos| / |RoPE|" in content
+    assert PALETTES["teal_brown"].clipped["diverging"][1] in content
     page.get_by_text(texts("en")("livemap.more"), exact=True).click()
     content, name = downloaded(page, texts("en")("livemap.png"))
     assert name == "xpos_viz-live.png"
