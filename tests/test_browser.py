@@ -400,7 +400,7 @@ def test_three_panels_are_drawn(visit):
         start=0,
         stop=1001,
     )
-    assert page.get_by_role("heading", name=text("ui.title")).is_visible()
+    assert page.get_by_role("heading", name=text("compare.title")).is_visible()
     has_the_colours(page, "light")
 
 
@@ -731,7 +731,7 @@ def test_reset_brings_the_opening_settings_back(visit):
 
 
 def test_the_language_follows_the_browser_and_the_address(visit):
-    chinese, english = (texts(language)("ui.title") for language in ("zh", "en"))
+    chinese, english = (texts(language)("compare.title") for language in ("zh", "en"))
     page = visit(SHORT, locale="zh-CN")
     assert page.get_by_role("heading", name=chinese).is_visible()
     assert page.get_by_label(texts("zh")("ui.stages.weights"), exact=True).count() == 1

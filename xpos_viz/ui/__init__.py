@@ -1,13 +1,17 @@
 """The dashboard: pages that show experiments, and controls that change them."""
 
 import streamlit as st
+from starlette.routing import Route
 
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare
+from xpos_viz.ui import compare, livemap, page
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
+
+PAGES = {"compare": compare.show}
+"""What draws each page, by its name in the address; the first one is home."""
 
 
 def prepare() -> None:
@@ -19,9 +23,19 @@ def prepare() -> None:
     packed(payload(experiment, texts("en"), "light"))
 
 
+def routes() -> list[Route]:
+    """Return what the server answers beside the pages."""
+    return [livemap.route()]
+
+
 def main() -> None:
-    """Set up the page and show the one that the address names."""
+    """Set up the page that the address names, and draw it below the way to the others."""
     text = begin()
-    st.set_page_config(page_title=text("ui.title"), page_icon="🌀", layout="wide")
-    page = st.Page(compare.show, title=text("ui.compare"), url_path="compare", default=True)
-    st.navigation([page], position="hidden").run()
+    pages = {
+        name: st.Page(show, title=text(f"pages.{name}"), url_path=name, default=name == "compare")
+        for name, show in PAGES.items()
+    }
+    shown = st.navigation(list(pages.values()), position="hidden")
+    st.set_page_config(page_title=f"{shown.title} · xpos_viz", page_icon="🌀", layout="wide")
+    page.top(pages, text)
+    shown.run()

@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from xpos_viz.attention import attention_logits
 from xpos_viz.comparison import compare
 from xpos_viz.curves import half_life
 from xpos_viz.encoding import REGISTRY
@@ -12,76 +13,36 @@ from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.words import percent, rounded, tiny, tokens
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
+from xpos_viz.kernel import attention_scores
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
 from xpos_viz.texts import Text, texts
-from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, livemap
-from xpos_viz.ui.session import commit, language, refusals, state
-from xpos_viz.ui.state import Refusal, with_moves
-
-_NOTICES = 4  # most refused settings that are named
-_STYLE = "<style>.stMainBlockContainer { padding-top: 3.5rem; padding-bottom: 3rem; }</style>"
+from xpos_viz.ui import controls, downloads, livemap, page
+from xpos_viz.ui.session import commit, language, state
+from xpos_viz.ui.state import with_moves
 
 
 def show() -> None:
     """Draw the page."""
     text = texts(language())
-    _head(text)
+    page.head("compare", text)
     experiment = state().experiment
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
-        mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
         own = ("base",) if state().apart == "yes" else ()
-        livemap.show(experiment, text, mode, state().look, _take, own)
+        livemap.show(experiment, text, page.mode(), state().look, _take, own)
         _figures(experiment, text)
         _text(experiment, text)
-        _notice(run(experiment), text)
+        page.notice(_seen(run(experiment), text), text)
         _checks(experiment, text)
     with beside:
         controls.show(text)
-    _formula(text)
+    page.formula(text("ui.formula_words"), page.ONE, (REGISTRY["rope"], REGISTRY["xpos"]), text)
+    page.code((attention_scores, attention_logits), text)
 
 
 def _take(moves: livemap.Moves) -> None:
     """Set what the picture's own controls were moved to."""
     commit(lambda old: with_moves(old, moves), "livemap")
-
-
-def _head(text: Text) -> None:
-    """Title, the question of the page, language, and what the address did not get."""
-    st.html(_STYLE)
-    title, switch = st.columns([3, 1], gap="large", vertical_alignment="center")
-    title.title(text("ui.title"), anchor=False)
-    with switch:
-        controls.language_switch(text)
-    st.markdown(text("ui.question"))
-    _refusals(text)
-
-
-def _refusals(text: Text) -> None:
-    """What the address asked for and did not get, a few of them one by one.
-
-    They have a place of their own, so that the picture stays mounted when they go.
-    """
-    refused, place = refusals(), st.empty()
-    if not refused:
-        return
-    with place.container():
-        _warnings(refused, text)
-
-
-def _warnings(refused: list[Refusal], text: Text) -> None:
-    """A few refused settings one by one, and how many more there are."""
-    for refusal in refused[:_NOTICES]:
-        asked = {"key": refusal.key, "value": refusal.value}
-        if refusal.used is None:
-            st.warning(text("ui.unknown", key=refusal.key))
-        elif refusal.used:
-            st.warning(text("ui.refused", used=refusal.used, **asked))
-        else:
-            st.warning(text("ui.left_out", **asked))
-    if len(refused) > _NOTICES:
-        st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
 
 
 def _figures(experiment: Experiment, text: Text) -> None:
@@ -100,12 +61,6 @@ def _text(experiment: Experiment, text: Text) -> None:
     if isinstance(experiment.inputs, Sample):
         with st.expander(text("ui.read")):
             st.text(str(read_sample(experiment.inputs.name)["text"]))
-
-
-def _notice(result: Result, text: Text) -> None:
-    """What is to be seen, with the numbers of what is shown."""
-    st.header(text("ui.notice"), anchor=False)
-    st.markdown("\n".join(f"- {sentence}" for sentence in _seen(result, text)))
 
 
 def _seen(result: Result, text: Text) -> list[str]:
@@ -151,16 +106,3 @@ def _checks(experiment: Experiment, text: Text) -> None:
     key = "ui.checks" if math.isfinite(check.shift) else "ui.checks_overflow"
     errors = {name: tiny(getattr(check, name)) for name in ("shift", "norm", "rope")}
     st.caption(text(key, tokens=f"{SHIFT:,}", **errors))
-
-
-def _formula(text: Text) -> None:
-    """The one formula, and where it is from."""
-    st.header(text("ui.formula"), anchor=False)
-    st.latex(r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}")
-    st.latex(
-        r"\lambda_i=\underbrace{\mathrm{i}\,\theta_i}_{\text{RoPE}}+"
-        r"\underbrace{\tfrac{\ln\zeta_i}{B}}_{\text{XPos}}"
-    )
-    st.markdown(text("ui.formula_words"))
-    rows = (REGISTRY["rope"], REGISTRY["xpos"])
-    st.caption("  \n".join(f"{row.label}: {row.formula} ({row.source})" for row in rows))

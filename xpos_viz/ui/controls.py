@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import streamlit as st
 
+from xpos_viz.encoding import PARAMETERS, Family
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
@@ -13,9 +15,12 @@ from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES, Text
 from xpos_viz.ui.session import commit, language, loaded, moved, state
+from xpos_viz.ui.settings import Several, Words
 from xpos_viz.ui.state import (
     MAX_HEAD_DIM,
     MAX_LENGTH,
+    OWN,
+    SETTINGS,
     SWITCH,
     State,
     opening,
@@ -23,6 +28,9 @@ from xpos_viz.ui.state import (
     with_apart,
     with_head_dim,
     with_inputs,
+    with_moves,
+    with_own,
+    with_setting,
     with_source,
 )
 
@@ -33,10 +41,19 @@ Change = Callable[[State, Any], State]
 
 
 def show(text: Text) -> None:
-    """Draw all controls of the comparison."""
-    experiment = state().experiment
-    _source(text, experiment)
-    _encodings(text, experiment)
+    """Draw what the comparison has beside its picture's own controls."""
+    source(text)
+    _encodings(text, state().experiment)
+    reset(text)
+
+
+def source(text: Text) -> None:
+    """Draw where queries and keys come from."""
+    _source(text, state().experiment)
+
+
+def reset(text: Text) -> None:
+    """Draw the way back to the opening settings."""
     st.button(
         text("ui.reset"),
         key="reset",
@@ -45,6 +62,50 @@ def show(text: Text) -> None:
         on_click=lambda: commit(_reset),
         width="stretch",
     )
+
+
+def parameters(text: Text, *names: str) -> None:
+    """Draw sliders of parameters that the encodings share."""
+    first, second = state().experiment.encodings
+    for name in names:
+        value = first[name] if name in dict(first.parameters) else second[name]
+        _series(text, name, PARAMETERS[name].steps, value, None, _moved(name))
+
+
+def own(text: Text, family: Family) -> None:
+    """Draw sliders of the parameters that are a family's own."""
+    encoding = state().encoding(family.name)
+    for name in family.defaults:
+        key = f"{family.name}.{name}"
+        if key in OWN:
+            steps = PARAMETERS[name].steps
+            _series(text, name, steps, encoding[name], None, _with_own(key), key=key)
+
+
+def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> None:
+    """Draw the choice of a setting that is one of some words, or any of them.
+
+    The words are labelled by `names`, or by the sentences `ui.<name>_words.<word>`.
+    """
+    setting, value = SETTINGS[name], getattr(state(), name)
+    widget = st.selectbox
+    if isinstance(setting, Several):
+        widget, value = partial(st.pills, selection_mode="multi"), list(value)
+    _control(
+        widget,
+        name,
+        text(f"ui.{name}"),
+        value,
+        _set(name),
+        options=cast("Words | Several", setting).legal,
+        format_func=names or (lambda word: text(f"ui.{name}_words.{word}")),
+        help=text(f"ui.{name}_help"),
+    )
+
+
+def slide(text: Text, name: str, steps: Iterable[int]) -> None:
+    """Draw a slider of a setting that is a whole number, over some of its values."""
+    _series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
 def language_switch(text: Text) -> None:
@@ -147,20 +208,23 @@ def _choice(
 
 def _series(
     text: Text,
-    key: str,
+    name: str,
     steps: Iterable[float],
     value: float,
     cap: int | None,
     change: Change,
+    key: str | None = None,
 ) -> None:
     """A slider over steps of a series, and over the value that the address brought."""
-    options = sorted({*(step for step in steps if cap is None or step <= cap), *loaded(key), value})
-    help_text = text(f"ui.{key}_help", cap=cap) if cap else text(f"ui.{key}_help")
+    options = sorted(
+        {*(step for step in steps if cap is None or step <= cap), *loaded(name), value}
+    )
+    help_text = text(f"ui.{name}_help", cap=cap) if cap else text(f"ui.{name}_help")
     if len(options) > 1:
         _control(
             st.select_slider,
-            key,
-            text(f"ui.{key}"),
+            key or name,
+            text(f"ui.{name}"),
             value,
             change,
             options=options,
@@ -190,6 +254,21 @@ def _control(
         on_change=lambda: commit(lambda old: change(old, st.session_state[key]), key),
         **options,
     )
+
+
+def _moved(name: str) -> Change:
+    """The change of a parameter that encodings share."""
+    return lambda old, new: with_moves(old, {name: new})
+
+
+def _with_own(key: str) -> Change:
+    """The change of a parameter that is a family's own."""
+    return lambda old, new: with_own(old, key, new)
+
+
+def _set(name: str) -> Change:
+    """The change of a setting."""
+    return partial(with_setting, name)
 
 
 def with_inputs_named(name: str) -> Change:

@@ -64,7 +64,7 @@ class State:
     apart
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
-        How the picture is looked at (:class:`xpos_viz.look.Look`).
+        How the live map is looked at (:class:`xpos_viz.look.Look`).
     """
 
     experiment: Experiment
@@ -187,7 +187,7 @@ class _Address:
     left: dict[str, str]
     refused: list[Refusal] = field(default_factory=list[Refusal])
 
-    def refuse(self, key: str, text: str, used: str | None = None) -> None:
+    def refuse(self, key: str, text: str, used: str | None) -> None:
         """Note a setting that cannot be used."""
         self.refused.append(Refusal(key, _shown(text), used))
 
@@ -206,7 +206,7 @@ class _Address:
         for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
             text = self.left.pop(key)
             if key not in _settings(entries):
-                self.refuse(_shown(key), text)
+                self.refuse(_shown(key), text, None)
                 continue
             candidate = _with(entries, key, text)
             try:

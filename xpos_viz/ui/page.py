@@ -1,0 +1,117 @@
+"""What all pages have: the way to the others, a head, and at the foot formula, source and code.
+
+A page reads: what it answers → controls beside the picture → picture → what to notice → formula
+and source → the code behind it.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from xpos_viz.encoding import Family
+from xpos_viz.figures import plotly_pen
+from xpos_viz.figures.description import Description
+from xpos_viz.texts import Text
+from xpos_viz.theme import Mode
+from xpos_viz.ui import controls, downloads
+from xpos_viz.ui.session import refusals, state
+from xpos_viz.ui.state import Refusal, to_address
+
+ONE = (
+    r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
+    r"\lambda_i=\underbrace{\mathrm{i}\theta_i}_{\text{RoPE}}+\underbrace{\tfrac{\ln\zeta_i}{B}}_{\text{XPos}}",
+)
+"""The one formula, as TeX."""
+
+_NOTICES = 4  # most refused settings that are named
+_STYLE = """<style>
+.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+</style>"""
+_BARE = {"displayModeBar": False, "scrollZoom": False}
+
+
+def top(pages: Mapping[str, st.Page], text: Text) -> None:
+    """Draw the links to all pages, which keep what is set, and the choice of language."""
+    st.html(_STYLE)
+    links, switch = st.columns([4, 1], vertical_alignment="center")
+    with links, st.container(horizontal=True, gap="small"):
+        for name, page in pages.items():
+            st.page_link(page, label=text(f"pages.{name}"), query_params=to_address(state()))
+    with switch:
+        controls.language_switch(text)
+
+
+def head(name: str, text: Text) -> None:
+    """Draw the title of a page, the question it answers, and what the address did not get."""
+    st.title(text(f"{name}.title"), anchor=False)
+    st.markdown(text(f"{name}.question"))
+    _refusals(text)
+
+
+def mode() -> Mode:
+    """Return whether the reader's page is light or dark."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def picture(
+    description: Description, table: Callable[[], pd.DataFrame], text: Text, *, key: str
+) -> None:
+    """Draw a figure, its notes, and its files to take along."""
+    figure = plotly_pen.draw(description, mode=mode())
+    st.plotly_chart(figure, theme=None, key=key, config=_BARE, alt=description.alt)
+    if description.notes:
+        st.caption("  \n".join(description.notes))
+    downloads.show(description, table, text)
+
+
+def notice(sentences: Sequence[str], text: Text) -> None:
+    """Draw what is to be noticed, sentence by sentence."""
+    st.header(text("ui.notice"), anchor=False)
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+
+
+def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: Text) -> None:
+    """Draw formulas, what they say, and where the encodings are from."""
+    st.header(text("ui.formula"), anchor=False)
+    for line in latex:
+        st.latex(line)
+    st.markdown(words)
+    if families:
+        rows = [f"{row.label}: {row.formula} ({row.source})" for row in families]
+        st.caption("  \n".join(rows))
+
+
+def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:
+    """Show the source of what computed the page, folded away."""
+    with st.expander(text("ui.code")):
+        for part in parts:
+            st.caption(f"`{part.__module__}.{part.__qualname__}`")
+            st.code(inspect.getsource(part))
+
+
+def _refusals(text: Text) -> None:
+    """What the address asked for and did not get, a few of them one by one.
+
+    They have a place of their own, so that the picture stays mounted when they go.
+    """
+    refused, place = refusals(), st.empty()
+    if not refused:
+        return
+    with place.container():
+        _warnings(refused, text)
+
+
+def _warnings(refused: list[Refusal], text: Text) -> None:
+    """A few refused settings one by one, and how many more there are."""
+    for refusal in refused[:_NOTICES]:
+        asked = {"key": refusal.key, "value": refusal.value}
+        if refusal.used is None:
+            st.warning(text("ui.unknown", key=refusal.key))
+        elif refusal.used:
+            st.warning(text("ui.refused", used=refusal.used, **asked))
+        else:
+            st.warning(text("ui.left_out", **asked))
+    if len(refused) > _NOTICES:
+        st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
