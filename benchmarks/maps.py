@@ -23,7 +23,7 @@ from benchmarks import scores
 from benchmarks.report import quartiles, spread, table, verdict
 from xpos_viz import Encoding, rope, xpos
 from xpos_viz.pooling import pooled_map
-from xpos_viz.pooling.streams import TILE
+from xpos_viz.pooling.sides import TILE
 
 HEAD_DIM, SIZE = 64, 512
 MILLION = 1 << 20

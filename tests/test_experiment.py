@@ -18,6 +18,7 @@ from xpos_viz import (
     attention_scores,
     attention_weights,
     decay_table,
+    measurements,
     nope,
     results,
     rope,
@@ -30,11 +31,11 @@ from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.measurements import attend, measure
 from xpos_viz.results import (
     NEVER,
     SHIFT,
     curves,
-    measure,
     norm_error,
     rope_error,
     self_check,
@@ -43,7 +44,7 @@ from xpos_viz.results import (
 
 PAIR = (rope(64, base=100_000.0), xpos(64, base=100_000.0, scale_base=24.0))
 SMALL = (rope(8), xpos(8, scale_base=16.0))
-CACHED = (measure, shift_error, norm_error, rope_error, results._curve, results._scores)
+CACHED = (measure, attend, shift_error, norm_error, rope_error, results._curve)
 
 
 def of(inputs, encodings=SMALL, **view):
@@ -518,15 +519,18 @@ def test_the_table_survives_a_file():
 
 @pytest.fixture
 def computed(monkeypatch):
-    """The encodings whose scores are computed, in order."""
+    """The encodings whose scores are computed, in order; all tiles of one are one entry."""
     forget()
     calls = []
 
-    def counted(q, k, encoding, **options):
-        calls.append(encoding)
-        return attention_scores(q, k, encoding, **options)
+    def counted(inputs, encoding, *rest):
+        if calls[-1:] != [encoding]:
+            calls.append(encoding)
+        return score_tiles(inputs, encoding, *rest)
 
-    monkeypatch.setattr(results, "attention_scores", counted)
+    score_tiles = measurements.score_tiles
+    for room in (measurements, results):
+        monkeypatch.setattr(room, "score_tiles", counted)
     yield calls
     forget()
 
@@ -544,13 +548,15 @@ ANEW = [
     {"inputs": Expectation(9)},
     {"view": View(start=1)},
     {"view": View(stop=8)},
+    {"view": View(mask="none")},
+    {"view": View(cells=4)},
 ]
-SEEN_ANEW = [{"view": View(stage="weights")}, {"view": View(mask="none")}, {"view": View(cells=4)}]
+SEEN_ANEW = [{"view": View(stage=stage)} for stage in STAGES[1:]]
 
 
 @pytest.mark.parametrize("change", [*ANEW, *SEEN_ANEW], ids=str)
 def test_what_a_value_depends_on_makes_it_new(change, computed):
-    """Scores are computed again for other inputs or tokens, and not for another view of them."""
+    """Attention is computed again for other inputs, tokens, masks or blocks; not for a stage."""
     first = run(of(Random(9)))
     second = run(replace(first.experiment, **change))
     assert computed == [*SMALL, *SMALL] if change in ANEW else computed == [*SMALL]
@@ -571,7 +577,7 @@ def test_checks_of_rope_are_not_computed_again_when_gamma_moves(monkeypatch, com
     del turned[:], computed[:]
     self_check(of(Random(9), (rope(8), xpos(8, gamma=0.5))))
     assert turned == [xpos(8, gamma=0.5)]
-    assert computed == [xpos(8, gamma=0.5), xpos(8, gamma=0.5, scale_base=NEVER)]
+    assert computed == [xpos(8, gamma=0.5), xpos(8, gamma=0.5, scale_base=NEVER), rope(8)]
 
 
 def test_numbers_are_not_computed_again_when_the_stage_changes():

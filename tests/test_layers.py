@@ -19,6 +19,7 @@ ROOMS: list[set[str]] = [
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
     {"experiment"},
+    {"measurements"},
     {"results"},
     {"comparison"},
     {"look"},

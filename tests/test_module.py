@@ -299,7 +299,7 @@ def test_torch_attends_as_our_weights_do(encoding, mask):
     expected = attention_weights(logits) @ v
     hidden = rotary.attn_mask(q, k, mask=mask)
     turned_q, turned_k = rotary(q, k)
-    actual = scaled_dot_product_attention(turned_q, turned_k, v, hidden, scale=rotary.scale)
+    actual = scaled_dot_product_attention(turned_q, turned_k, v, hidden, scale=rotary.logit_factor)
     torch.testing.assert_close(actual, expected)
 
 
@@ -322,7 +322,7 @@ def test_attention_with_a_cache_is_that_of_the_whole(encoding):
         turned, cache = rotary.decode(q[..., new, :], k[..., new, :], cache)
         hidden = rotary.attn_mask(turned, cache.keys)
         actual = scaled_dot_product_attention(
-            turned, cache.keys, v[..., :end, :], hidden, scale=rotary.scale
+            turned, cache.keys, v[..., :end, :], hidden, scale=rotary.logit_factor
         )
         torch.testing.assert_close(actual, expected[..., new, :])
 
@@ -463,9 +463,9 @@ def test_temperatures_that_one_scale_cannot_hold():
     warm = Warm("rope", (("head_dim", 8),))
     rotary = RotaryXPos(warm)
     with pytest.raises(ValueError) as caught:
-        _ = rotary.scale
+        _ = rotary.logit_factor
     assert str(caught.value) == (
-        f"scale must be one number, got {warm!r} with temperatures of 2 heads; "
+        f"logit_factor must be one number, got {warm!r} with temperatures of 2 heads; "
         "use q * encoding.temperature, and None for 1/√d."
     )
     q, k, v = (cases.normal(2, 6, 8, seed=seed) for seed in range(3))

@@ -24,12 +24,12 @@ from xpos_viz.encoding import Terms
 from xpos_viz.entry import Layout, token_positions
 from xpos_viz.masks import MASKS, Mask
 from xpos_viz.pooling import PooledMap, block_size, pooled_map
-from xpos_viz.pooling.maps import REDUCES, STAGES
+from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 
 NAN, INF = math.nan, math.inf
 WORDS = ("causal", "none", "sliding:30", "blockwise:50")
 OVER = {"mean": torch.mean, "min": torch.amin, "max": torch.amax}
-KINDS = list(itertools.product(STAGES, REDUCES))
+KINDS = list(itertools.product(MAP_STAGES, REDUCES))
 
 
 def whole(q, k, encoding, stage, mask, layout: Layout = "interleaved", **at):
@@ -289,7 +289,7 @@ def test_shifting_all_positions_changes_nothing(
 @settings(max_examples=15)
 def test_one_token_a_block_gives_the_cells_themselves(encoding, tokens, spare, seed, mask, reduce):
     q, k = cases.normal(2, tokens, encoding.head_dim, seed=seed)
-    for stage in STAGES:
+    for stage in MAP_STAGES:
         picture = pooled_map(
             q, k, encoding, size=tokens + spare, stage=stage, reduce=reduce, mask=mask
         )

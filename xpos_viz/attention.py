@@ -134,11 +134,16 @@ def attention_weights(
     return bounded.softmax(-1).masked_fill(blind, 0.0)
 
 
+def root_scale(encoding: Encoding) -> float:
+    """What scores are multiplied by unless told otherwise: 1/√d (Vaswani et al. 2017)."""
+    return encoding.head_dim**-0.5
+
+
 def logit_factor(
     encoding: Encoding, scale: float | None = None
 ) -> float | Float[Tensor, "heads 1 1"]:
     """What scores are multiplied by: a scale, 1/√d if None, times the encoding's temperature."""
-    factor = encoding.head_dim**-0.5 if scale is None else scale
+    factor = root_scale(encoding) if scale is None else scale
     if not (is_finite(factor) and factor > 0):
         raise ValueError(f"scale must be a finite number > 0, got {scale!r}; use None for 1/√d.")
     return factor * encoding.temperature

@@ -344,7 +344,7 @@ def pair_scores(
     if 0 in (q.numel(), k.numel()):
         return _product(q, k, rates, m, n)
     low, high = torch.minimum(m.amin(-1), n.amin(-1)), torch.maximum(m.amax(-1), n.amax(-1))
-    longest = reach(q, k, rates)
+    longest = longest_span(q, k, rates)
     if float((high - low).max()) <= longest:
         middle = ((low + high) / 2)[..., None]
         return _product(q, k, rates, m - middle, n - middle)
@@ -365,14 +365,14 @@ def _tiles(
     rates: Rates,
     m: Float[Tensor, " query_tokens"],
     n: Float[Tensor, " key_tokens"],
-    reach: float,
+    longest: float,
 ) -> Float[Tensor, "... query_tokens key_tokens"]:
     """Scores at ascending positions, cut at the middle query until each tile is stable."""
     if 0 in (len(m), len(n)):
         return _product(q, k, rates, m, n)
     first_m, last_m, first_n, last_n = (float(p[end]) for p in (m, n) for end in (0, -1))
     low, high = min(first_m, first_n), max(last_m, last_n)
-    if high - low <= reach:
+    if high - low <= longest:
         return _product(q, k, rates, m - (low + high) / 2, n - (low + high) / 2)
     if last_n <= first_m:
         return _product(q, k, rates, m - last_n, n - last_n)
@@ -385,7 +385,7 @@ def _tiles(
     bands = [
         torch.cat(
             [
-                _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], reach)
+                _tiles(q[..., rows, :], k[..., columns, :], rates, m[rows], n[columns], longest)
                 for columns in (slice(column), slice(column, None))
             ],
             -1,
@@ -450,7 +450,7 @@ def _scaled(values: Float[Tensor, "..."], exponents: Float[Tensor, "..."]) -> Fl
     return values * half * half
 
 
-def reach(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
+def longest_span(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
     """The longest span, tokens, whose growth fits one product of these queries and keys."""
     fastest = -float(rates.real.amin())
     if fastest == 0:

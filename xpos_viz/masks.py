@@ -17,8 +17,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-Positions = Float[Tensor, "..."]
-Ends = Callable[[Positions, float], tuple[Positions, Positions]]
+PositionTensor = Float[Tensor, "..."]
+Ends = Callable[[PositionTensor, float], tuple[PositionTensor, PositionTensor]]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Mask:
             raise ValueError(_refusal(mask))
         return cls(name, int(size) if colon else None)
 
-    def ends(self, query_positions: Positions) -> tuple[Positions, Positions]:
+    def ends(self, query_positions: PositionTensor) -> tuple[PositionTensor, PositionTensor]:
         """Return the first and the last key position that queries at m see, both included."""
         return MASKS[self.name].ends(query_positions, float(self.size or 0))
 
@@ -133,19 +133,19 @@ def _refusal(mask: object) -> str:
     return f"unknown mask {mask!r:.60}; use one of: {legal} (size ≥ 1 token), or a bool tensor."
 
 
-def _everywhere(m: Positions, end: float) -> Positions:
+def _everywhere(m: PositionTensor, end: float) -> PositionTensor:
     """The same end for every query."""
     return torch.full_like(m, end)
 
 
 @mask_kind("causal", formula="n ≤ m", source="Vaswani et al. 2017, arXiv:1706.03762")
-def _causal(m: Positions, _: float) -> tuple[Positions, Positions]:
+def _causal(m: PositionTensor, _: float) -> tuple[PositionTensor, PositionTensor]:
     """Keys at or before the query."""
     return _everywhere(m, -math.inf), m
 
 
 @mask_kind("none", formula="every n", source="Vaswani et al. 2017, arXiv:1706.03762")
-def _none(m: Positions, _: float) -> tuple[Positions, Positions]:
+def _none(m: PositionTensor, _: float) -> tuple[PositionTensor, PositionTensor]:
     """All keys."""
     return _everywhere(m, -math.inf), _everywhere(m, math.inf)
 
@@ -156,7 +156,7 @@ def _none(m: Positions, _: float) -> tuple[Positions, Positions]:
     formula="m − size < n ≤ m",
     source="Beltagy et al. 2020, arXiv:2004.05150, causal as in Mistral 7B, arXiv:2310.06825",
 )
-def _sliding(m: Positions, size: float) -> tuple[Positions, Positions]:
+def _sliding(m: PositionTensor, size: float) -> tuple[PositionTensor, PositionTensor]:
     """The last `size` keys, the query's own position among them."""
     return torch.nextafter(m - size, m), m
 
@@ -167,6 +167,6 @@ def _sliding(m: Positions, size: float) -> tuple[Positions, Positions]:
     formula="(⌊m/size⌋ − 1)·size ≤ n ≤ m",
     source="Sun et al. 2022, arXiv:2212.10554, §3.3, where size is half the training length",
 )
-def _blockwise(m: Positions, size: float) -> tuple[Positions, Positions]:
+def _blockwise(m: PositionTensor, size: float) -> tuple[PositionTensor, PositionTensor]:
     """The query's own block, causally, and the whole block before it."""
     return ((m / size).floor() - 1) * size, m

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from xpos_viz.attention import AnyMask, visible_keys
+from xpos_viz.attention import AnyMask, root_scale, visible_keys
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import (
     DTYPES,
@@ -90,7 +90,7 @@ class RotaryXPos(nn.Module):
     Notes
     -----
     An encoding's temperature and bias belong to the logits, so q' and k' do not have them:
-    pass :attr:`scale` as `scale=` and :meth:`attn_mask` as `attn_mask=`. Without a bias and
+    pass :attr:`logit_factor` as `scale=` and :meth:`attn_mask` as `attn_mask=`. Without a bias and
     with as many queries as keys, `is_causal=True` does the same as the mask. A score whose
     key is after its query grows with their distance, and ∞ − ∞ is NaN: where attention adds a
     mask to all scores, one call may span :func:`xpos_viz.precision.largest_position` tokens.
@@ -117,7 +117,7 @@ class RotaryXPos(nn.Module):
     ...         values = v if values is None else torch.cat([values, v], -2)
     ...         mask = self.rotary.attn_mask(q, cache.keys)
     ...         y = scaled_dot_product_attention(
-    ...             q, cache.keys, values, mask, scale=self.rotary.scale
+    ...             q, cache.keys, values, mask, scale=self.rotary.logit_factor
     ...         )
     ...         return y.transpose(1, 2).flatten(2), cache, values
     >>> layer, x = Attention(16, heads=2), torch.randn(1, 5, 16)
@@ -136,7 +136,8 @@ class RotaryXPos(nn.Module):
         self.encoding = encoding
         self.layout: Layout = layout
         temperatures = torch.as_tensor(encoding.temperature, dtype=torch.float64)
-        self._scales: list[float] = (encoding.head_dim**-0.5 * temperatures).reshape(-1).tolist()
+        scale = root_scale(encoding)
+        self._factors = [scale * float(each) for each in temperatures.reshape(-1)]
         self._width = encoding.rotary_width
         self._bias = encoding.bias
         fastest = -float(encoding.log_decay.min())
@@ -240,7 +241,7 @@ class RotaryXPos(nn.Module):
         return turned_q, KeyCache(keys, tokens, origin)
 
     @property
-    def scale(self) -> float:
+    def logit_factor(self) -> float:
         """The encoding's temperature / √d, for `scaled_dot_product_attention(scale=…)`.
 
         Raises
@@ -248,12 +249,12 @@ class RotaryXPos(nn.Module):
         ValueError
             If heads have temperatures of their own, which one scale cannot hold.
         """
-        if len(self._scales) > 1:
+        if len(self._factors) > 1:
             raise ValueError(
-                f"scale must be one number, got {self.encoding!r} with temperatures of "
-                f"{len(self._scales)} heads; use q * encoding.temperature, and None for 1/√d."
+                f"logit_factor must be one number, got {self.encoding!r} with temperatures of "
+                f"{len(self._factors)} heads; use q * encoding.temperature, and None for 1/√d."
             )
-        return self._scales[0]
+        return self._factors[0]
 
     def chunk(self, dtype: torch.dtype) -> int:
         """How many queries :meth:`decode` takes at a time in a dtype; 2^53 without decay.

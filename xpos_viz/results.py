@@ -1,10 +1,11 @@
 """What an experiment gives: arrays with labels, and checks of what must hold.
 
 :func:`run` turns an experiment into a :class:`Result`. What one encoding gives is computed
-once (:func:`measure`, :func:`shift_error`), whatever the other does.
+once (:func:`xpos_viz.measurements.measure`, :func:`shift_error`), whatever the other does.
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,57 +16,30 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xpos_viz.attention import attention_logits, attention_weights, visible_keys
 from xpos_viz.curves import decay_table
 from xpos_viz.encoding import Encoding
-from xpos_viz.experiment import Experiment, Stage, View
+from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Inputs
-from xpos_viz.kernel import apply_encoding, attention_scores
-from xpos_viz.pooling import block_any, block_mean, block_size, robust_limit
-
-Array = NDArray[np.float64]
+from xpos_viz.kernel import apply_encoding
+from xpos_viz.masks import Mask
+from xpos_viz.measurements import (
+    Array,
+    Measurement,
+    frozen,
+    load,
+    measure,
+    score_tiles,
+    token_places,
+)
+from xpos_viz.pooling import block_size, robust_limit
+from xpos_viz.pooling.blocks import COUNT, reduced
+from xpos_viz.pooling.streams import Tile, Tiles
 
 SHIFT = 1000
 """Tokens by which the self-check moves every position."""
 
 NEVER = 1e9
 """A scale base, tokens, at which XPos has all but become RoPE."""
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How far the attention of one encoding goes on some inputs, at whatever stage it is shown.
-
-    Parameters
-    ----------
-    far_magnitude
-        Mean |score| over seen cells at least half the window back.
-    far_share
-        Mean share of a query's attention on keys more than a quarter of the window back,
-        over the queries that have such keys.
-    first_share
-        Mean share of a query's attention on token 0, over the later queries.
-    """
-
-    far_magnitude: float
-    far_share: float
-    first_share: float
-
-
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """What one encoding gives on some inputs.
-
-    Parameters
-    ----------
-    values
-        (blocks, blocks), the stage's values, rows are queries; NaN where nothing is seen.
-    reach
-        How far its attention goes.
-    """
-
-    values: Array
-    reach: Reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +81,12 @@ class Result:
     def lags(self) -> Array:
         """Lag Δ = m − n of each cell's centre, tokens, (blocks, blocks)."""
         return self.positions[:, None] - self.positions[None, :]
+
+    @property
+    def far_ratio(self) -> float:
+        """The last encoding's mean far magnitude over the first one's; NaN where that is 0."""
+        first, last = (self.measurements[place].reach.far_magnitude for place in (0, -1))
+        return last / first if first else math.nan
 
     def table(self) -> pd.DataFrame:
         """Return the seen cells as rows: query, key, lag (tokens) and one value per map.
@@ -152,50 +132,17 @@ def run(experiment: Experiment) -> Result:
     block = block_size(len(window), view.cells)
     edges: NDArray[np.int64] = np.arange(window.start, window.stop, block)
     positions: Array = edges + np.float64(block - 1) / 2
-    visible = visible_keys(view.mask, _tokens(window), _tokens(window))
-    behind = ~block_any(visible.triu(1), block).numpy()
-    labels = inputs.load(experiment.encodings[0].head_dim).labels if block == 1 else ()
+    seen, ahead = _seen_blocks(view.mask, window, block)
+    labels = load(inputs, experiment.encodings[0].head_dim).labels if block == 1 else ()
     return Result(
         experiment=experiment,
         measurements=measurements,
-        seen=_frozen(block_any(visible, block).numpy()),
-        behind=_frozen(behind),
-        limit=robust_limit(*(measurement.values[behind] for measurement in measurements)),
+        seen=seen,
+        behind=frozen(~ahead),
+        limit=robust_limit(*(measurement.values[~ahead] for measurement in measurements)),
         block=block,
-        positions=_frozen(positions),
+        positions=frozen(positions),
         labels=labels[window.start : window.stop],
-    )
-
-
-@lru_cache(maxsize=64)
-def measure(inputs: Inputs, encoding: Encoding, view: View) -> Measurement:
-    """Compute what one encoding gives; the same arguments are computed once."""
-    shown = range(view.start, inputs.tokens if view.stop is None else view.stop)
-    scores, seen = _scores(inputs, encoding, shown), _visible(inputs, view.mask, shown)
-    stages: dict[Stage, Callable[[], Tensor]] = {
-        "scores": lambda: scores,
-        "scaled": lambda: scores * encoding.head_dim**-0.5,
-        "masked": lambda: _logits(scores, encoding, seen, shown),
-        "weights": lambda: attention_weights(_logits(scores, encoding, seen, shown)),
-    }
-    values = stages[view.stage]()
-    square = slice(shown.start, shown.stop)
-    pooled = block_mean(values[:, square], seen[:, square], block_size(len(shown), view.cells))
-    return Measurement(_frozen(pooled.numpy()), reach(inputs, encoding, view.mask, shown))
-
-
-@lru_cache(maxsize=64)
-def reach(inputs: Inputs, encoding: Encoding, mask: str, shown: range) -> Reach:
-    """Compute how far attention goes; the same arguments are computed once."""
-    scores, seen = _scores(inputs, encoding, shown), _visible(inputs, mask, shown)
-    weights = attention_weights(_logits(scores, encoding, seen, shown))
-    m, n = _tokens(shown), _tokens(range(inputs.tokens))
-    lags, tokens = m[:, None] - n, len(shown)
-    further = weights.masked_fill(lags <= tokens // 4, 0.0)[m > tokens // 4]
-    return Reach(
-        far_magnitude=float(scores[seen & (2 * lags >= tokens)].abs().mean()),
-        far_share=float(further.sum(-1).mean()),
-        first_share=float(weights[m > 0, 0].mean()),
     )
 
 
@@ -258,7 +205,7 @@ def _worst(errors: Iterable[float]) -> float:
 @lru_cache(maxsize=256)
 def shift_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> float:
     """Return the largest change of a causal score when every position moves by SHIFT."""
-    vectors = inputs.load(encoding.head_dim)
+    vectors = load(inputs, encoding.head_dim)
     moved = torch.arange(start, stop) + SHIFT
     q, k = apply_encoding(
         vectors.q[start:stop],
@@ -269,14 +216,16 @@ def shift_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> fl
         layout=vectors.layout,
         origin=float(start),
     )
-    scores = _scores(inputs, encoding, range(start, stop))[:, start:stop]
-    return float((q @ k.mT - scores).tril().abs().max())
+    return _worst(
+        _error(tile, q[tile.q.tokens] @ k[tile.k.tokens].mT)
+        for tile in _causal_tiles(inputs, encoding, start, stop)
+    )
 
 
 @lru_cache(maxsize=256)
 def norm_error(inputs: Inputs, encoding: Encoding) -> float:
     """Return the largest relative change of a norm when vectors are encoded."""
-    vectors = inputs.load(encoding.head_dim)
+    vectors = load(inputs, encoding.head_dim)
     before = (vectors.q, vectors.k)
     after = apply_encoding(*before, encoding, layout=vectors.layout)
     old, new = (torch.cat(vectors).square().sum(-1).sqrt() for vectors in (before, after))
@@ -286,12 +235,22 @@ def norm_error(inputs: Inputs, encoding: Encoding) -> float:
 @lru_cache(maxsize=256)
 def rope_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> float:
     """Return the largest difference of a causal score from RoPE's of the same base."""
-    head_dim, shown = encoding.head_dim, range(start, stop)
-    limit = _scores(inputs, encoding, shown)
-    rope = _scores(
-        inputs, Encoding("rope", (("head_dim", head_dim), ("base", encoding["base"]))), shown
-    )
-    return float((limit - rope)[:, start:stop].tril().abs().max())
+    rope = Encoding("rope", (("head_dim", encoding.head_dim), ("base", encoding["base"])))
+    both = (_causal_tiles(inputs, each, start, stop) for each in (encoding, rope))
+    return _worst(_error(tile, other.scores) for tile, other in zip(*both, strict=True))
+
+
+def _causal_tiles(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> Tiles:
+    """The causal scores of the shown tokens with each other."""
+    shown = range(start, stop)
+    return score_tiles(inputs, encoding, Mask("causal").ends, shown, shown)
+
+
+def _error(tile: Tile, others: Tensor) -> float:
+    """The largest difference of a tile's visible scores, which are used up, from others."""
+    tile.scores.sub_(others)
+    low, high = torch.aminmax(tile.masked(0.0))
+    return float(torch.maximum(-low, high))
 
 
 @lru_cache(maxsize=64)
@@ -300,40 +259,22 @@ def _curve(encoding: Encoding, lags: int) -> pd.DataFrame:
     return decay_table([encoding], range(lags))
 
 
-@lru_cache(maxsize=6)
-def _scores(inputs: Inputs, encoding: Encoding, shown: range) -> Tensor:
-    """Scores of the shown queries with all keys, float64; few are kept, for they are large."""
-    if encoding.heads is not None:
-        raise ValueError(
-            f"a result shows one head, got values for {encoding.heads} in {encoding!r:.60}; "
-            "use one number for each parameter."
-        )
-    vectors = inputs.load(encoding.head_dim)
-    return attention_scores(
-        vectors.q[shown.start : shown.stop],
-        vectors.k,
-        encoding,
-        query_positions=shown,
-        layout=vectors.layout,
+@lru_cache(maxsize=64)
+def _seen_blocks(
+    mask: str, window: range, block: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which blocks have a cell that is seen, and which have one that lies ahead of its query."""
+    m = token_places(window)
+    first, last = Mask.of(mask).ends(m)
+    return (
+        _meeting(first, last, window, block),
+        _meeting(torch.maximum(first, m + 1), last, window, block),
     )
 
 
-def _visible(inputs: Inputs, mask: str, shown: range) -> Tensor:
-    """Which of all keys each of the shown queries sees."""
-    return visible_keys(mask, _tokens(shown), _tokens(range(inputs.tokens)))
-
-
-def _logits(scores: Tensor, encoding: Encoding, seen: Tensor, shown: range) -> Tensor:
-    """Logits of the shown queries with all keys."""
-    return attention_logits(scores, encoding, mask=seen, query_positions=_tokens(shown))
-
-
-def _tokens(tokens: range) -> Tensor:
-    """Positions of tokens, float64."""
-    return torch.arange(tokens.start, tokens.stop, dtype=torch.float64)
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only."""
-    array.flags.writeable = False
-    return array
+def _meeting(first: Tensor, last: Tensor, window: range, block: int) -> NDArray[np.bool_]:
+    """Which blocks have a token between the ends of a query's keys, (blocks, blocks)."""
+    low = token_places(window)[::block]
+    high = (low + block - 1).clamp(max=window[-1])
+    nearest, furthest = torch.maximum(first[:, None], low), torch.minimum(last[:, None], high)
+    return frozen((reduced(nearest.ceil() <= furthest.floor(), 0, block, COUNT) > 0).numpy())

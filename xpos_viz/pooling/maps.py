@@ -20,12 +20,12 @@ from xpos_viz.pooling.sides import Report, Side
 from xpos_viz.pooling.streams import Bias, Tiles, score_map, weight_map
 
 Reduce = Literal["mean", "min", "max"]
-Stage = Literal["scores", "weights"]
+MapStage = Literal["scores", "weights"]
 
 REDUCES: tuple[Reduce, ...] = get_args(Reduce)
 """What a block shows of its visible cells."""
 
-STAGES: tuple[Stage, ...] = get_args(Stage)
+MAP_STAGES: tuple[MapStage, ...] = get_args(MapStage)
 """What a map is of: scores q'·k', or weights, their softmax over the keys."""
 
 
@@ -62,7 +62,7 @@ def pooled_map(
     *,
     size: int = 512,
     reduce: Reduce = "mean",
-    stage: Stage = "scores",
+    stage: MapStage = "scores",
     mask: Mask | str = "causal",
     layout: Layout = "interleaved",
     query_positions: Positions | None = None,
@@ -154,12 +154,12 @@ def pooled_map(
         report = _part_of(progress, done, len(heads))
         if stage == "weights":
             factor = float(factors[head[-1] if len(factors) > 1 else 0])
-            tiles = Tiles(queries, keys, head_rates, bounded, factor)
+            tiles = Tiles(queries, keys, head_rates, bounded.ends, factor)
             mapped = weight_map(tiles, reduce, _bias_of_head(bias, head, batch), report)
         elif reduce == "mean":
             mapped = mean_scores(queries, keys, head_rates, bounded, report)
         else:
-            mapped = score_map(Tiles(queries, keys, head_rates, bounded), reduce, report)
+            mapped = score_map(Tiles(queries, keys, head_rates, bounded.ends), reduce, report)
         values[head], counts[head] = mapped
     if progress is not None:
         progress(1.0)
@@ -169,7 +169,7 @@ def pooled_map(
 
 def _check_options(size: object, reduce: object, stage: object, progress: object) -> None:
     """Raise ValueError for an option that there is not."""
-    for name, value, legal in (("reduce", reduce, REDUCES), ("stage", stage, STAGES)):
+    for name, value, legal in (("reduce", reduce, REDUCES), ("stage", stage, MAP_STAGES)):
         if value not in legal:
             raise ValueError(f"unknown {name} {value!r:.60}; use one of: {', '.join(legal)}.")
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:

@@ -14,16 +14,23 @@ from xpos_viz.kernel import turn_pairs
 Report = Callable[[float], None]
 """Is told the share of the work that is done."""
 
+TILE = 1024
+"""Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Queries or keys of one head, in blocks of so many tokens; the last may be shorter."""
+    """Queries or keys of one head, in blocks of so many tokens; the last may be shorter.
+
+    `tile` is how many of them a tile has at most.
+    """
 
     vectors: Float[Tensor, "tokens head_dim"]
     positions: Float[Tensor, " tokens"]
     block: int
     layout: Layout
     width: int
+    tile: int = TILE
 
     @property
     def tokens(self) -> int:

@@ -11,25 +11,25 @@ over key blocks; once a strip of queries has met all keys, each sum is multiplie
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from xpos_viz.entry import Pairs, Rates
-from xpos_viz.kernel import pair_scores, reach, turn_pairs, turned_product
-from xpos_viz.masks import Mask
+from xpos_viz.kernel import longest_span, pair_scores, turn_pairs, turned_product
+from xpos_viz.masks import PositionTensor
 from xpos_viz.pooling.blocks import COUNT, REDUCTIONS, SUM, Reduction, reduced
 from xpos_viz.pooling.sides import Report, Side, parts, turned_alike
 
 Bias = Callable[[Tensor], Tensor]
 
-TILE = 1024
-"""Queries and keys of a tile, at most: float32 scores of 4 MiB, which stay near the processor."""
+KeyEnds = Callable[[PositionTensor], tuple[PositionTensor, PositionTensor]]
+"""The first and the last key position that queries see: :meth:`xpos_viz.masks.Mask.ends`."""
 
 _TURNED = 16  # strips turned at a time
 
@@ -59,6 +59,11 @@ class Tile:
     scores: Float[Tensor, "query_tokens key_tokens"]
     hidden: Bool[Tensor, "query_tokens key_tokens"] | None
 
+    @property
+    def cells(self) -> int:
+        """How many cells are not hidden."""
+        return self.scores.numel() - (0 if self.hidden is None else int(self.hidden.sum()))
+
     def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
         """Return the scores themselves, with that value in hidden cells."""
         if self.hidden is None:
@@ -73,8 +78,12 @@ class Tiles:
     q: Side
     k: Side
     rates: Rates
-    mask: Mask
+    ends: KeyEnds
     factor: float = 1.0
+
+    def __iter__(self) -> Iterator[Tile]:
+        """All tiles, one after the other."""
+        return chain.from_iterable(along for _, along in self.strips(_unheard))
 
     @cached_property
     def keys(self) -> list[Strip]:
@@ -84,23 +93,23 @@ class Tiles:
     @cached_property
     def memory(self) -> Float[Tensor, " cells"]:
         """Where the scores of each tile are formed: new memory costs as much as half of them."""
-        cells = min(TILE, self.q.tokens) * min(TILE, self.k.tokens)
+        cells = min(self.q.tile, self.q.tokens) * min(self.k.tile, self.k.tokens)
         return self.keys[0].turned.real.new_empty(cells)
 
     @cached_property
-    def reach(self) -> float:
+    def longest(self) -> float:
         """The longest span, tokens, whose growth fits one product."""
         if not bool(self.rates.real.any()):
             return math.inf
         q, k = (side.pairs(slice(None)) for side in (self.q, self.k))
-        return reach(q, k, self.rates)
+        return longest_span(q, k, self.rates)
 
     def strips(self, report: Report) -> Iterator[tuple[Strip, Iterator[Tile]]]:
         """The strips of queries and their tiles; reports when the next one is asked for."""
         work = [
             (rows.stop - rows.start) * sum(key.tokens.stop - key.tokens.start for key in seen)
             for rows in _cuts(self.q)
-            for seen in [self._seen(*self.mask.ends(self.q.positions[rows]))]
+            for seen in [self._seen(*self.ends(self.q.positions[rows]))]
         ]
         done = 0
         for cells, q in zip(work, _strips(self.q, self.rates, 1.0), strict=True):
@@ -115,7 +124,7 @@ class Tiles:
 
     def _along(self, q: Strip) -> Iterator[Tile]:
         """The tiles of one strip of queries."""
-        first, last = self.mask.ends(self.q.positions[q.tokens])
+        first, last = self.ends(self.q.positions[q.tokens])
         low, high = float(first.max()), float(last.min())
         seen = self._seen(first, last)
         shifts = torch.tensor([q.origin - k.origin for k in seen], dtype=torch.float64)
@@ -132,7 +141,7 @@ class Tiles:
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
-        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.reach:
+        if q.origin >= k.origin or max(q.high, k.high) - min(q.low, k.low) <= self.longest:
             rows, columns = q.turned.shape[0], k.turned.shape[0]
             scores = self.memory[: rows * columns].view(rows, columns)
             return turned_product(q.turned * step, k.turned, scores)
@@ -198,13 +207,41 @@ def weight_map(
         pieces: list[_Piece] = []
         for tile in along:
             result.count(tile)
-            if bias is not None:
-                m, n = tiles.q.positions[q.tokens], tiles.k.positions[tile.k.tokens]
-                tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
-            pieces.append(_piece(tile, tiles.k.block, REDUCTIONS[reduce]))
+            pieces.append(_piece(tile, tiles, bias, REDUCTIONS[reduce]))
         for k, weights in _weights(pieces, REDUCTIONS[reduce]):
             result.add(q, k, weights)
     return result.result()
+
+
+def weight_shares(
+    tiles: Tiles,
+    others: Sequence[Tiles],
+    bias: Bias | None,
+    sums: Sequence[Callable[[Tile], Float[Tensor, " query_tokens"]]],
+) -> tuple[Float[Tensor, "rows columns"], Float[Tensor, "query_tokens sums"]]:
+    """Mean weights of each block, and each query's shares of attention on keys that are chosen.
+
+    `others` are tiles of the same queries with the keys outside of the map. Each of `sums` is
+    given the e^logit of a tile, but for a factor, and adds those of a query's chosen keys.
+    """
+    result, every, count = _Map.empty(tiles, SUM), (tiles, *others), len(sums)
+    shares = result.values.new_zeros(tiles.q.tokens, count)
+    for strips in zip(*(each.strips(_unheard) for each in every), strict=True):
+        pieces: list[_Piece] = []
+        for each, (_, along) in zip(every, strips, strict=True):
+            for tile in along:
+                piece = _piece(tile, each, bias, SUM)
+                blocks = piece.blocks[:, : None if each is tiles else 0]
+                chosen = torch.stack([chosen_sum(tile) for chosen_sum in sums], 1)
+                pieces.append(replace(piece, blocks=torch.cat([chosen, blocks], 1)))
+                if each is tiles:
+                    result.count(tile)
+        q = strips[0][0]
+        for k, weights in _weights(pieces, SUM):
+            shares[q.tokens] += weights[:, :count]
+            if weights.shape[1] > count:
+                result.add(q, k, weights[:, count:])
+    return result.result()[0], shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +258,12 @@ class _Piece:
     blocks: Float[Tensor, "query_tokens key_blocks"]
 
 
-def _piece(tile: Tile, block: int, reduction: Reduction) -> _Piece:
+def _piece(tile: Tile, tiles: Tiles, bias: Bias | None, reduction: Reduction) -> _Piece:
     """Form the softmax of one tile for itself; its logits are used up."""
+    block = tiles.k.block
+    if bias is not None:
+        m, n = tiles.q.positions[tile.q.tokens], tiles.k.positions[tile.k.tokens]
+        tile.scores.add_(bias(m[:, None] - n).to(tile.scores))
     largest = torch.finfo(tile.scores.dtype).max
     peak = tile.masked(-math.inf).amax(-1)
     if bool((peak == math.inf).any()):
@@ -253,14 +294,18 @@ def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[Strip
             yield piece.k, (piece.blocks - peak[:, None]).exp() / total[:, None]
 
 
+def _unheard(_: float) -> None:
+    """Report to nobody."""
+
+
 def _cuts(side: Side) -> list[slice]:
-    """Strips of whole blocks, or pieces of one block, of at most :data:`TILE` tokens."""
-    if side.block <= TILE:
-        return list(parts(side.tokens, TILE // side.block * side.block))
+    """Strips of whole blocks, or pieces of one block, of at most a tile's tokens."""
+    if side.block <= side.tile:
+        return list(parts(side.tokens, side.tile // side.block * side.block))
     return [
         slice(start + piece.start, start + piece.stop)
         for start in range(0, side.tokens, side.block)
-        for piece in parts(min(side.block, side.tokens - start), TILE)
+        for piece in parts(min(side.block, side.tokens - start), side.tile)
     ]
 
 

@@ -69,18 +69,17 @@ def _seen(result: Result, text: Text) -> list[str]:
     if window.stop == 1:
         return [text("ui.notice_alone")]
     rope, xpos = (measurement.reach for measurement in result.measurements)
-    share = xpos.far_magnitude / rope.far_magnitude if rope.far_magnitude else math.nan
     return [
         text(
             "ui.notice_far",
-            half=tokens(-(-len(window) // 2), text),
+            half=tokens(rope.half, text),
             rope=rounded(rope.far_magnitude),
             xpos=rounded(xpos.far_magnitude),
-            share=percent(share),
+            share=percent(result.far_ratio),
         ),
         text(
             "ui.notice_share",
-            far=tokens(len(window) // 4 + 1, text),
+            far=tokens(rope.quarter + 1, text),
             rope=percent(rope.far_share),
             xpos=percent(xpos.far_share),
         ),
