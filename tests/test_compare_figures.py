@@ -267,14 +267,14 @@ def test_cells_without_a_value_are_counted_and_not_masked(language):
     view = {"cells": 300, "language": language}
     result, maps = drawn.maps(Expectation(300), (fading, fading), how="ratio", **view)
     nothing = result.measurements[0].values == 0
-    assert [panel.undefined.sum() for panel in maps.panels] == [0, 0, nothing.sum()]
-    assert np.array_equal(maps.panels[-1].undefined, nothing)
+    assert [panel.unknown.sum() for panel in maps.panels] == [0, 0, nothing.sum()]
+    assert np.array_equal(maps.panels[-1].unknown, nothing)
     assert 0 < nothing.sum() < result.seen.sum() < result.seen.size
     said = {
-        "en": "Bright violet: cells that are seen and have no value, such as 0/0 or ∞ − ∞ ({}).",
-        "zh": "亮紫色：可见但没有数值的格子，如 0/0 或 ∞ − ∞（共 {} 格）。",
+        "en": "Cells that have no number (0 / 0 or ∞ − ∞) are lime green: {}.",
+        "zh": "没有数值（0 / 0 或 ∞ − ∞）的格子显示为黄绿色：{} 格。",
     }[language].format(nothing.sum())
-    assert maps.about[-1] == said
+    assert maps.notes[-1] == said
     assert said not in drawn.maps(Expectation(300), (fading, fading), **view)[1].notes
 
 

@@ -383,7 +383,7 @@ def test_cells_without_a_value_have_a_colour_of_their_own(size):
     seen = ~np.isnan(values) | (np.indices((size, size)).sum(0) % 3 == 1)
     maps = drawn.one_panel(values, seen=seen)
     colours = expected(values, 1.0, "diverging")
-    colours[np.isnan(values) & seen] = to_rgb(INK.undefined)
+    colours[np.isnan(values) & seen] = to_rgb(INK.unknown)
     assert np.isnan(values).sum() > (np.isnan(values) & seen).sum() > 0
     axes = draw(maps).axes[0]
     for pixels in (png(save(maps, "png")), page(save(maps, "pdf"))):

@@ -228,11 +228,11 @@ def test_cells_without_a_value_are_neither_masked_nor_a_value(mode):
     own, mark = spec["data"]
     assert np.array_equal(drawn.array(own["z"]), values, equal_nan=True)
     assert np.array_equal(np.isnan(drawn.array(mark["z"])), [[True, True], [False, True]])
-    assert {code for _, code in mark["colorscale"]} == {INKS[mode].undefined}
+    assert {code for _, code in mark["colorscale"]} == {INKS[mode].unknown}
     assert mark["showscale"] is False
     assert mark["hovertemplate"].startswith("<b>Map</b>  –<br>")
     assert (mark["xaxis"], mark["yaxis"]) == (own["xaxis"], own["yaxis"])
-    assert not near(ImageColor.getrgb(INKS[mode].undefined), INKS[mode].masked)
+    assert not near(ImageColor.getrgb(INKS[mode].unknown), INKS[mode].masked)
 
 
 # Words

@@ -127,7 +127,7 @@ def compare(result: Result, how: str = "plain") -> Comparison:
     stage = kind.stage or view.stage
     compared = run(replace(result.experiment, view=replace(view, stage=stage)))
     first, last = (compared.measurements[place].values for place in (0, -1))
-    with np.errstate(all="ignore"):  # 0/0 and ∞ − ∞ have no value and are shown as such
+    with np.errstate(all="ignore"):  # 0/0 and ∞ − ∞ have no number and are shown as such
         values = kind.of(first, last)
         shown = np.log2(values) if kind.powers else values
     for array in (values, shown):

@@ -1,9 +1,8 @@
 """Colours and type, as data, for every pen.
 
 A diverging scale is white at zero and a sequential one at no weight; all of them are safe
-for colour-blind readers. Beyond its limit a value has the darker colour of its side; what is
-masked is grey, and a cell that is seen but has no number (0/0, ∞ − ∞) bright violet, which no
-value is.
+for colour-blind readers. Beyond its limit a value has the darker colour of its side, and
+what is masked is grey, which no value is.
 """
 
 from dataclasses import dataclass
@@ -91,7 +90,7 @@ class Ink:
         Of letters, frames, grid lines and the ground.
     masked
         Cells that are not seen.
-    undefined
+    unknown
         Cells that are seen and have no number, such as 0 / 0: like no value of any palette.
     """
 
@@ -100,7 +99,7 @@ class Ink:
     grid: str
     page: str
     masked: str
-    undefined: str
+    unknown: str
 
 
 INKS: dict[Mode, Ink] = {

@@ -10,12 +10,15 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from tests.dashboard.page import SHORT, after, asked, press, shows
+from tests.dashboard.page import SHORT, after, asked, choose, parameters, press, settled, shows
+from tests.dashboard.server import becomes
 from xpos_viz import run
+from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.figures.paper_pen import DPI, PAGE
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
+from xpos_viz.theme import PALETTES
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +71,9 @@ def test_downloads_are_what_they_claim(visit):
 
     content, name = downloaded(page, "CSV")
     assert name.endswith(".csv")
-    pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), result.table(), check_exact=True)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(BytesIO(content)), compare(result).table(), check_exact=True
+    )
 
     content, name = downloaded(page, "CSV", figure=1)
     assert name.endswith(".csv")
@@ -83,9 +88,21 @@ def test_downloads_follow_what_was_moved_and_the_view_is_saved(visit):
     page = visit(SHORT)
     press(page, "gamma")
     shows(page, moved := SHORT | {"gamma": after(GAMMAS, 0.4)})
+    choose(page, "difference", "ratio")
+    page.get_by_text(texts("en")("livemap.more"), exact=True).click()
+    choose(page, "colours", "teal_brown")
+    becomes(
+        lambda: parameters(page),
+        moved | {"difference": "ratio", "colours": "teal_brown"},
+        "address",
+    )
+    settled(page)
     content, _ = downloaded(page, "CSV")
-    table = run(asked(moved)).table()
+    table = compare(run(asked(moved)), "ratio").table()
     pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), table, check_exact=True)
+    content = downloaded(page, "SVG")[0].decode()
+    assert "|XPos| / |RoPE|" in content
+    assert PALETTES["teal_brown"].clipped["diverging"][1] in content
     page.get_by_text(texts("en")("livemap.more"), exact=True).click()
     content, name = downloaded(page, texts("en")("livemap.png"))
     assert name == "xpos_viz-live.png"

@@ -182,7 +182,7 @@ def silenced(experiment, language="en", **look):
 
 def unknown(page):
     """The pixels of the maps that have the colour of no number."""
-    return (picture(page)[..., :3] == channels(INKS["light"].undefined)).all(-1)
+    return (picture(page)[..., :3] == channels(INKS["light"].unknown)).all(-1)
 
 
 @pytest.mark.browser
@@ -232,7 +232,7 @@ def test_infinity_less_infinity_has_no_number(visit):
 
 
 def test_its_colour_is_like_no_other():
-    code = {ink.undefined for ink in INKS.values()}
+    code = {ink.unknown for ink in INKS.values()}
     scales = [*(p.scales for p in PALETTES.values()), *(p.clipped for p in PALETTES.values())]
     others = [c for scale, kind in product(scales, CLIPPED) for c in scale[kind]]
     others += [getattr(ink, name) for ink in INKS.values() for name in ("page", "masked", "faint")]

@@ -9,6 +9,7 @@ from xpos_viz.comparison import Comparison
 from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.words import label, listed, mask_words, number, rounded, settings, span
+from xpos_viz.results import Result
 from xpos_viz.texts import Text
 
 
@@ -44,7 +45,7 @@ def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") ->
         panel, bar = _compared(comparison, text, colours)
         panels.append(panel)
         bars.append(bar)
-    about = tuple(_about(panels, comparison, text))
+    about = tuple(_about(result, text))
     return Heatmaps(
         name="scores",
         alt=_alt(panels, comparison, text),
@@ -60,7 +61,7 @@ def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") ->
         ),
         panels=tuple(panels),
         bars=tuple(bars),
-        notes=(*about, *_notes(comparison, text)),
+        notes=(*about, *_notes(panels, comparison, text)),
         about=about,
     )
 
@@ -128,7 +129,7 @@ def _compared(comparison: Comparison, text: Text, colours: str) -> tuple[Panel, 
     )
 
 
-def _notes(comparison: Comparison, text: Text) -> list[str]:
+def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[str]:
     """The lines that say how cells, colours and the mask are to be read."""
     result = comparison.result
     view = result.experiment.view
@@ -142,19 +143,18 @@ def _notes(comparison: Comparison, text: Text) -> list[str]:
         notes.append(text("figure.growing"))
     elif view.stage == "masked":
         notes.append(text("figure.masked"))
+    if count := np.count_nonzero(np.any([panel.unknown for panel in panels], 0)):
+        notes.append(text("figure.unknown", count=count))
     return notes
 
 
-def _about(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[str]:
+def _about(result: Result, text: Text) -> list[str]:
     """The lines that say what the data are, and what in them cannot be shown as it is."""
-    result = comparison.result
     notes = [_data(result.experiment, text)]
     if any("½" in label or "⅓" in label for label in result.labels):
         notes.append(text("figure.pieces"))
     if any(np.isinf(measurement.values).any() for measurement in result.measurements):
         notes.append(text("figure.infinite"))
-    if count := np.count_nonzero(np.any([panel.undefined for panel in panels], 0)):
-        notes.append(text("figure.undefined", count=count))
     return notes
 
 

@@ -51,7 +51,7 @@ class Panel:
     title
         Encoding, then parameters, stage and mask, as lines.
     values
-        (rows, columns); NaN where a cell is masked or has no value.
+        (rows, columns); NaN where a cell is masked or has no number.
     bar
         Index of the colour bar it shares.
     seen
@@ -64,8 +64,8 @@ class Panel:
     seen: NDArray[np.bool_]
 
     @property
-    def undefined(self) -> NDArray[np.bool_]:
-        """Which cells are seen and have no value, as of 0/0."""
+    def unknown(self) -> NDArray[np.bool_]:
+        """Which cells are seen and have no number, as of 0/0."""
         return np.isnan(self.values) & self.seen
 
 

@@ -253,9 +253,9 @@ def _draw_cells(axes: Axes, panel: Panel, bar: Bar, axis: Axis) -> None:
 
 
 def _paint(panel: Panel, bar: Bar) -> NDArray[np.uint8]:
-    """(rows, columns, 4) colours: of the scale, beyond its ends, masked, or without a value."""
+    """(rows, columns, 4) colours: of the scale, beyond its ends, masked, or without a number."""
     colours = _scale(bar.colours, bar.scale)(_shares(panel.values, bar), bytes=True)
-    colours[panel.undefined] = to_rgba_array(INK.undefined) * 255
+    colours[panel.unknown] = to_rgba_array(INK.unknown) * 255
     return colours
 
 

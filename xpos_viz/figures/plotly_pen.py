@@ -95,8 +95,8 @@ def _heatmaps(maps: Heatmaps, ink: Ink, width: int, stacked: bool) -> go.Figure:
     figure = go.Figure(layout=_layout(ink, sheet))
     for place, (panel, (x, y)) in enumerate(zip(maps.panels, frames, strict=True), 1):
         figure.add_trace(_heatmap(panel, maps.bars[panel.bar], maps.axis, place))
-        if panel.undefined.any():
-            figure.add_trace(_without_value(panel, maps.axis, ink, place))
+        if panel.unknown.any():
+            figure.add_trace(_unknown(panel, maps.axis, ink, place))
         figure.update_layout(_axes(maps.axis, ink, place, sheet))
         figure.add_annotation(_title(panel.title, ink, x[0], y[1]))
     for index, bar in enumerate(maps.bars):
@@ -119,10 +119,10 @@ def _heatmap(panel: Panel, bar: Bar, axis: Axis, place: int) -> go.Heatmap:
     return _trace(panel, axis, place, _cells(panel.values), "%{text}", text=words, **look)
 
 
-def _without_value(panel: Panel, axis: Axis, ink: Ink, place: int) -> go.Heatmap:
-    """The cells of a panel that are seen and have no value."""
-    scale = {"colorscale": [(0, ink.undefined), (1, ink.undefined)], "showscale": False}
-    return _trace(panel, axis, place, np.where(panel.undefined, 0.0, np.nan), "–", **scale)
+def _unknown(panel: Panel, axis: Axis, ink: Ink, place: int) -> go.Heatmap:
+    """The cells of a panel that are seen and have no number."""
+    scale = {"colorscale": [(0, ink.unknown), (1, ink.unknown)], "showscale": False}
+    return _trace(panel, axis, place, np.where(panel.unknown, 0.0, np.nan), "–", **scale)
 
 
 def _trace(

@@ -44,7 +44,7 @@ export function createPainter(document) {
  */
 export function keyOf({ scale, limit }, { palette, ink }) {
   const table = colourTable(palette.scales[scale], palette.clipped[scale]);
-  return { scale, limit, table, masked: solid(ink.masked), unknown: solid(ink.undefined) };
+  return { scale, limit, table, masked: solid(ink.masked), unknown: solid(ink.unknown) };
 }
 
 /**
