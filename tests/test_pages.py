@@ -295,8 +295,8 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
         experiment = from_address(opening | {"stage": stage})[0].experiment
         for line in score_maps(compare(run(experiment)), text).about:
             assert line in words(page)
-    assert page.title[0].value == text("compare.title")
-    assert text("compare.question") in words(page)
+    assert page.title[0].value == text("pages.compare.title")
+    assert text("pages.compare.question") in words(page)
     assert not page.warning
 
 
@@ -348,7 +348,7 @@ def test_the_picture_has_the_colours_of_the_page(mode):
 def test_the_language_is_the_browsers_until_one_is_chosen(locale, language):
     page = opened(SHORT, locale=locale)
     check(sent(page), SHORT, language)
-    assert page.title[0].value == texts(language)("compare.title")
+    assert page.title[0].value == texts(language)("pages.compare.title")
     assert address(page) == SHORT
 
 
@@ -556,13 +556,13 @@ def test_bases_move_together_until_they_are_unlocked():
 def test_another_language_changes_words_alone():
     page = move(opened(SHORT), "language", "zh")
     assert address(page) == SHORT | {"lang": "zh"}
-    assert page.title[0].value == texts("zh")("compare.title")
+    assert page.title[0].value == texts("zh")("pages.compare.title")
     assert changed(SHORT, page) == {"text", "stages", "choices", "sliders"}
     sliders = zip(unchanged(**SHORT)["sliders"], sent(page)["sliders"], strict=True)
     differ = {key for old, new in sliders for key in old if old[key] != new[key]}
     assert differ == {"label", "help"}
     page = again(control(page, "language", "zh").set_value("en"))
-    assert page.title[0].value == texts("en")("compare.title")
+    assert page.title[0].value == texts("en")("pages.compare.title")
     assert address(page) == SHORT | {"lang": "en"}
     assert changed(SHORT, page) == set()
 

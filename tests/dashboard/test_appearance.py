@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_language_follows_the_browser_and_the_address(visit):
-    chinese, english = (texts(language)("compare.title") for language in ("zh", "en"))
+    chinese, english = (texts(language)("pages.compare.title") for language in ("zh", "en"))
     page = visit(SHORT, locale="zh-CN")
     assert page.get_by_role("heading", name=chinese).is_visible()
     assert page.get_by_label(texts("zh")("ui.stages.weights"), exact=True).count() == 1

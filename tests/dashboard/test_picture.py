@@ -51,7 +51,7 @@ def test_three_panels_are_drawn(visit):
         start=0,
         stop=1001,
     )
-    assert page.get_by_role("heading", name=text("compare.title")).is_visible()
+    assert page.get_by_role("heading", name=text("pages.compare.title")).is_visible()
     has_the_colours(page, "light")
 
 

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from xpos_viz.theme import Scale
 
+Numbers = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Axis:
@@ -31,7 +33,7 @@ class Axis:
     query: str
     key: str
     lag: str
-    positions: NDArray[np.float64]
+    positions: Numbers
     block: int
     labels: tuple[str, ...] = ()
 
@@ -59,7 +61,7 @@ class Panel:
     """
 
     title: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Numbers
     bar: int
     seen: NDArray[np.bool_]
 
@@ -108,6 +110,8 @@ class Heatmaps:
         Lines under the picture: block size, clipping rule, mask.
     about
         Those of them that say what the data are.
+    across
+        Panels side by side; more of them begin new rows. None is all of them.
     """
 
     name: str
@@ -117,15 +121,44 @@ class Heatmaps:
     bars: tuple[Bar, ...]
     notes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
+    across: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: its label and points."""
+    """One line.
+
+    Parameters
+    ----------
+    label
+        What the legend calls it.
+    x, y
+        Its points; NaN breaks the line.
+    band
+        What lies around it, low and high at every point, or nothing.
+    line
+        Place in :data:`xpos_viz.theme.LINES`; None is the place among the curves. Curves of
+        one thing share a colour.
+    dash
+        A key of :data:`xpos_viz.theme.DASHES`, or nothing for that of its place.
+    """
 
     label: str
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Numbers
+    y: Numbers
+    band: tuple[Numbers, Numbers] | None = None
+    line: int | None = None
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point that is named: a dot on a curve, of the colour of that line."""
+
+    x: float
+    y: float
+    label: str
+    line: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +175,10 @@ class Curves:
         Titles of the axes, with units.
     logarithmic
         Whether the x axis is logarithmic.
+    logarithmic_y
+        Whether the y axis is.
+    marks
+        Points that are named.
     """
 
     name: str
@@ -151,6 +188,94 @@ class Curves:
     y: str
     logarithmic: bool
     curves: tuple[Curve, ...]
+    notes: tuple[str, ...] = ()
+    logarithmic_y: bool = False
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """One heatmap over two axes of their own, such as pair by lag.
+
+    Parameters
+    ----------
+    name, alt, title, notes
+        As in :class:`Curves`.
+    x, y
+        Titles of the axes, with units.
+    columns, rows
+        Where the columns and rows stand: numbers, or words.
+    values
+        (rows, columns); NaN is left out.
+    bar
+        Its colour bar.
+    logarithmic
+        Whether the columns stand on a logarithmic axis.
+    """
+
+    name: str
+    alt: str
+    title: tuple[str, ...]
+    x: str
+    y: str
+    columns: Numbers | tuple[str, ...]
+    rows: Numbers | tuple[str, ...]
+    values: Numbers
+    bar: Bar
+    notes: tuple[str, ...] = ()
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Groups of bars, one group per label and one bar of each series in it.
+
+    Parameters
+    ----------
+    name, alt, title, x, y, notes
+        As in :class:`Curves`.
+    labels
+        One per group; equal ones stay apart.
+    series
+        Name and heights of each series, in the order of :data:`xpos_viz.theme.LINES`.
+    """
+
+    name: str
+    alt: str
+    title: tuple[str, ...]
+    x: str
+    y: str
+    labels: tuple[str, ...]
+    series: tuple[tuple[str, Numbers], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Points of the complex plane that move, each with the path that it takes.
+
+    Parameters
+    ----------
+    name, alt, title, notes
+        As in :class:`Curves`.
+    x, y
+        Titles of the real and the imaginary axis.
+    labels
+        One per point.
+    paths
+        (points, steps), complex: where each point is at each step.
+    steps
+        What the step is called, one per step, on the slider of a screen; a file shows the last.
+    """
+
+    name: str
+    alt: str
+    title: tuple[str, ...]
+    x: str
+    y: str
+    labels: tuple[str, ...]
+    paths: NDArray[np.complex128]
+    steps: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 

@@ -11,7 +11,10 @@ from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
 PAGES = {"compare": compare.show}
-"""What draws each page, by its name in the address; the first one is home."""
+"""What draws each page, by its name in the address."""
+
+HOME = "compare"
+"""The page of an address without a name."""
 
 
 def prepare() -> None:
@@ -32,7 +35,9 @@ def main() -> None:
     """Set up the page that the address names, and draw it below the way to the others."""
     text = begin()
     pages = {
-        name: st.Page(show, title=text(f"pages.{name}"), url_path=name, default=name == "compare")
+        name: st.Page(
+            show, title=text(f"pages.{name}.link"), url_path=name, default=name == "compare"
+        )
         for name, show in PAGES.items()
     }
     shown = st.navigation(list(pages.values()), position="hidden")

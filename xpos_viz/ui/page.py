@@ -48,15 +48,15 @@ def top(pages: Mapping[str, st.Page], text: Text) -> None:
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small"):
         for name, page in pages.items():
-            st.page_link(page, label=text(f"pages.{name}"), query_params=to_address(state()))
+            st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
     with switch:
         controls.language_switch(text)
 
 
 def head(name: str, text: Text) -> None:
     """Draw the title of a page, the question it answers, and what the address did not get."""
-    st.title(text(f"{name}.title"), anchor=False)
-    st.markdown(text(f"{name}.question"))
+    st.title(text(f"pages.{name}.title"), anchor=False)
+    st.markdown(text(f"pages.{name}.question"))
     _refusals(text)
 
 
