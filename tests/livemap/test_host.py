@@ -56,8 +56,3 @@ def test_the_host_sends_data_until_they_are_held():
         *("data", "words", "streaming", "tokens", "head_dim", "encodings", "view"),
         *("live_weights", "echo", "resets"),
     }
-    app.session_state["livemap"] = said({}, 0, names(sent)[1:])
-    app.run()
-    again = unpacked(app.get("bidi_component")[0].proto.bytes)
-    assert again["q"] == sent["q"]
-    assert "text" not in again
