@@ -19,10 +19,17 @@ from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
+
+CONTROLS: tuple[str, ...] = (
+    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours", "reset"),
+)
+"""The controls of which an address may choose those that are shown."""
 
 SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
@@ -65,6 +72,10 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    present
+        Whether type and lines are large, for a projector.
+    show
+        The controls that are shown; none named is all of them.
     """
 
     experiment: Experiment
@@ -74,6 +85,8 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:
