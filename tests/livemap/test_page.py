@@ -211,5 +211,5 @@ def test_the_picture_grows_with_the_type_of_the_page(visit, host):
     assert large[0] == pytest.approx(large[2], abs=1)  # and as sharp
     assert large[1] != usual[1]  # with larger titles
     assert page.locator(".lm-name").first.evaluate(TYPE) == pytest.approx(1.5 * 13)
-    point(page, 150 * 1.5, 280 * 1.5)
+    point(page, 120 * 1.5, 240 * 1.5)
     expect_reading(page, SHORT)
