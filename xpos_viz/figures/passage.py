@@ -18,7 +18,8 @@ _STYLE = """<style>
 .xv-passage p {{ margin: 0; line-height: 1.5; white-space: normal; }}
 .xv-passage b {{ font-size: 1rem; }}
 .xv-passage .xv-faint {{ color: {faint}; }}
-.xv-passage i {{ font-style: normal; border-radius: 3px; padding: 1px 2px; }}
+.xv-passage i {{ font-style: normal; border-radius: 2px; padding: 2px 1px; }}
+.xv-passage p i {{ padding-inline: 4px; }}
 .xv-passage .xv-gain {{ text-decoration: underline solid 2px; text-underline-offset: 4px; }}
 .xv-passage .xv-loss {{ text-decoration: underline dotted 2px; text-underline-offset: 4px; }}
 .xv-passage .xv-query {{ outline: 2px solid {text}; font-weight: 600; }}

@@ -206,7 +206,9 @@ def _marked(reading: Reading) -> set[int]:
 
 
 def _ends(reading: Reading, text: Text) -> str:
-    """Which keys gain and lose most, in words."""
+    """Which keys gain and lose most, or that none does, in words."""
+    if reading.still:
+        return text("tokens.still_note")
     most, least = (int(pick(reading.change)) for pick in (np.argmax, np.argmin))
     return text(
         "tokens.ends",
@@ -220,7 +222,8 @@ def _ends(reading: Reading, text: Text) -> str:
 def _passage_notes(reading: Reading, text: Text) -> list[str]:
     """The lines that say how tints are to be read, and what is left out."""
     piece, tokens = reading.piece, reading.sample.tokens
-    notes = [text("tokens.tint_note", limit=points(reading.limit))]
+    tints = text("tokens.tint_note", limit=points(reading.limit))
+    notes = [text("tokens.still_note") if reading.still else tints]
     if len(piece) < tokens:
         notes.append(text("tokens.piece_note", span=span(piece, text), tokens=number(tokens)))
     if piece.start:

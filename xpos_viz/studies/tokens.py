@@ -35,6 +35,9 @@ CELLS = 64
 PIECE = 160
 """Most tokens of a text that are read around a query."""
 
+STILL = 1e-6
+"""A change of weight below which nothing is said to change."""
+
 _AFTER = 12  # of them, most after the query
 _STRIP = 64  # queries whose weights are formed at a time: whole blocks of every sample
 
@@ -86,7 +89,12 @@ class Reading:
     @property
     def limit(self) -> float:
         """The 90 % quantile of the changes' magnitudes: few keys, or one sink, lie beyond."""
-        return robust_limit(self.change, share=0.9)
+        return max(STILL, robust_limit(self.change, share=0.9))
+
+    @property
+    def still(self) -> bool:
+        """Whether nothing changes: the query sees itself alone, or the encoding is all but RoPE."""
+        return bool(np.abs(self.change).max() < STILL)
 
     @property
     def piece(self) -> range:

@@ -27,8 +27,6 @@ FORMULAS = (
 )
 """Weights, their entropy and their mean distance, as TeX."""
 
-_STILL = 1e-6  # a change of weight below which nothing is said to change
-
 
 def show() -> None:
     """Draw the page."""
@@ -47,7 +45,6 @@ def show() -> None:
             controls.query(text)
             controls.parameters(text, "gamma", "scale_base")
             controls.choose(text, "panels")
-            controls.choose(text, "colours", names=lambda word: text(f"livemap.palettes.{word}"))
         controls.reset(text)
     families = (REGISTRY["rope"], REGISTRY["xpos"])
     page.formula(text("tokens.formula_words"), (page.ONE[0], *FORMULAS), families, text)
@@ -134,7 +131,7 @@ def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
 def _ends(reading: Reading, text: Text) -> str:
     """Which keys gain and lose most, or that none does."""
     change, query = reading.change, number(reading.query)
-    if np.abs(change).max() < _STILL:
+    if reading.still:
         return text("tokens.still", query=query, xpos=label(reading.encoding, text))
     words = {"query": query}
     for name, key in (("gainer", int(change.argmax())), ("loser", int(change.argmin()))):
