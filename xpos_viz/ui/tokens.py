@@ -23,7 +23,8 @@ from xpos_viz.ui.state import with_source
 
 FORMULAS = (
     r"w_{mn}=\frac{e^{s(m,n)/\sqrt d}}{\sum_{n'\le m}e^{s(m,n')/\sqrt d}}",
-    r"H_m=-\sum_{n\le m}w_{mn}\ln w_{mn}\qquad D_m=\sum_{n\le m}w_{mn}\,(m-n)",
+    r"H_m=-\sum_{n\le m}w_{mn}\ln w_{mn}",
+    r"D_m=\sum_{n\le m}w_{mn}\,(m-n)",
 )
 """Weights, their entropy and their mean distance, as TeX."""
 
