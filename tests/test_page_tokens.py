@@ -7,7 +7,7 @@ import pytest
 from streamlit.util import calc_hash
 
 from tests.drawn import spec
-from tests.test_pages import address, again, control, fresh, words
+from tests.test_pages import address, control, fresh, words
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, tinted
@@ -43,6 +43,13 @@ def opened(parameters=SHORT):
     page = fresh(parameters)
     page._page_hash = calc_hash("tokens")
     page.run()
+    assert not page.exception
+    return page
+
+
+def again(widget):
+    """Run the page after a widget was moved."""
+    page = widget.run()
     assert not page.exception
     return page
 
