@@ -19,7 +19,7 @@ _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
 def draw(curves: Curves, ink: Ink) -> go.Figure:
     """Draw lines over bands, and named points over both."""
     entries = _ENTRY * max(0, len(curves.curves) - 2)
-    figure = sheet(curves.title, ink, _HEIGHT + entries, 92)
+    figure = sheet(curves.title, ink, _HEIGHT + entries)
     figure.add_traces([*_bands(curves), *_lines(curves), *_marks(curves, ink)])
     style = axis_style(ink)
     across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
