@@ -23,6 +23,7 @@ ROOMS: list[set[str]] = [
     {"results"},
     {"comparison"},
     {"look"},
+    {"studies"},
     {"figures", "livemap"},
     {"export"},
     {"cli", "ui"},

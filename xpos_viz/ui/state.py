@@ -19,7 +19,7 @@ from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, several, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -28,6 +28,7 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
+    *("query", "panels"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -72,6 +73,10 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    query
+        The token whose query is looked at; the last one where there are fewer.
+    panels
+        What the panels of all heads show.
     present
         Whether type and lines are large, for a projector.
     show
@@ -85,6 +90,8 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    query: int = whole(20, 0, MAX_LENGTH - 1)
+    panels: str = words(("change", "rope", "xpos"))
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
 
