@@ -8,13 +8,14 @@ is told how far the work is, and may end it by raising an exception in that.
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
@@ -195,6 +196,32 @@ def long_maps(long: Long, report: Report) -> tuple[LongMap, ...]:
                 _kept.put((what, panel), computed)
                 found[panel] = computed
     return tuple(known for known in found.values() if known is not None)
+
+
+def map_table(maps: Sequence[LongMap]) -> pd.DataFrame:
+    """Return one row per block that a mask shows.
+
+    Columns are encoding (the call that makes it), mask, query_first, query_last, key_first and
+    key_last (tokens, included), cells (visible ones) and value.
+    """
+    return pd.concat([_rows(each) for each in maps], ignore_index=True)
+
+
+def _rows(each: LongMap) -> pd.DataFrame:
+    """The rows of one map."""
+    row, column = np.nonzero(each.counts)
+    return pd.DataFrame(
+        {
+            "encoding": repr(each.encoding),
+            "mask": each.mask,
+            "query_first": row * each.block,
+            "query_last": np.minimum((row + 1) * each.block, each.tokens) - 1,
+            "key_first": column * each.block,
+            "key_last": np.minimum((column + 1) * each.block, each.tokens) - 1,
+            "cells": each.counts[row, column],
+            "value": each.values[row, column],
+        }
+    )
 
 
 def _of_length(asked: Long, tokens: int) -> Long:
