@@ -9,8 +9,18 @@ import pandas as pd
 from xpos_viz.curves import resolution_label
 from xpos_viz.encoding import lookup
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
-from xpos_viz.figures.words import label, mask_words, number, rounded, settings, span
+from xpos_viz.figures.words import (
+    label,
+    listed,
+    mask_words,
+    number,
+    rounded,
+    settings,
+    span,
+    tokens,
+)
 from xpos_viz.inputs import Expectation
+from xpos_viz.masks import Mask
 from xpos_viz.pooling import robust_limit
 from xpos_viz.studies.long import Long, LongMap
 from xpos_viz.studies.resolving import Course
@@ -58,6 +68,7 @@ def block_maps(
         bars=(Bar(shown, limit, scale, colours),),
         notes=(
             _data(long, text),
+            listed([label(encoding, text) for encoding in long.encodings], text),
             text(f"long.cell.{long.reduce}", block=number(first.block)),
             text("long.limit", limit=rounded(limit)),
         ),
@@ -123,13 +134,19 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
 
 def _panel(each: LongMap, long: Long, text: Text) -> Panel:
     """One map; what differs among the panels is its first line."""
-    stage, mask = text(f"figure.stage.{long.stage}"), _mask(each, text)
+    stage, encoding = text(f"figure.stage.{long.stage}"), each.encoding
+    state = text("figure.state", stage=stage, mask=_mask(each, text))
+    title = (encoding.family.label, settings(encoding, text), state)
     if len(long.masks) > 1:
-        title = (mask, label(each.encoding, text), stage)
-    else:
-        state = text("figure.state", stage=stage, mask=mask)
-        title = (each.encoding.family.label, settings(each.encoding, text), state)
+        title = (*_kind(each, text), text("figure.state", stage=encoding.family.label, mask=stage))
     return Panel(title, each.values, 0, each.counts > 0)
+
+
+def _kind(each: LongMap, text: Text) -> tuple[str, str]:
+    """The kind of a mask, and its size."""
+    mask = Mask.of(each.mask)
+    size = tokens(mask.size, text) if mask.size else text("long.unbounded")
+    return text(f"ui.long_mask_words.{mask.name}"), size
 
 
 def _mask(each: LongMap, text: Text) -> str:

@@ -116,12 +116,12 @@ def _controls(now: State, text: Text) -> None:
     if now.long_inputs != "expectation":
         controls.slide(text, "long_seed", range(10))
     controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
+    controls.parameters(text, "base", "gamma", "scale_base")
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
         controls.choose(text, "long_mask")
     controls.slide(text, "window_size", SIZES)
     controls.slide(text, "block_size", SIZES)
-    controls.parameters(text, "base", "gamma", "scale_base")
     controls.choose(text, "long_stage", lambda stage: text(f"figure.stage.{stage}"))
     controls.choose(text, "long_reduce")
     controls.reset(text)
@@ -130,20 +130,21 @@ def _controls(now: State, text: Text) -> None:
 def _work(asked: Long, long: Long, text: Text) -> None:
     """How much work the maps are, and why they are of fewer tokens than asked."""
     if not long.linear:
-        st.caption(text("long.work", scores=_millions(long.scores)))
-    if long.tokens < asked.tokens:
-        values = {"asked": tokens(asked.tokens, text), "used": tokens(long.tokens, text)}
-        if asked.linear:
-            width = asked.encodings[0].head_dim
-            st.info(text("long.wide", head_dim=number(width), **values))
-        else:
-            scores = _millions(asked.scores), _millions(MOST_SCORES)
-            st.info(text("long.quadratic", scores=scores[0], most=scores[1], **values))
+        st.caption(text("long.work", scores=_billions(long.scores)))
+    if long.tokens == asked.tokens:
+        return
+    values = {"asked": tokens(asked.tokens, text), "used": tokens(long.tokens, text)}
+    if asked.scores > MOST_SCORES:
+        scores, most = _billions(asked.scores), _billions(MOST_SCORES)
+        st.info(text("long.quadratic", scores=scores, most=most, **values))
+    else:
+        width = number(asked.encodings[0].head_dim)
+        st.info(text("long.wide", head_dim=width, **values))
 
 
-def _millions(count: int) -> str:
-    """So many millions."""
-    return rounded(count / 1e6)
+def _billions(count: int) -> str:
+    """So many thousand millions."""
+    return rounded(count / 1e9)
 
 
 def _visible(course: Course, text: Text) -> str:

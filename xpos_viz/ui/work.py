@@ -90,7 +90,7 @@ class Work(Generic[Result]):
         """Note how far the work is, unless it is to end."""
         if self.stopped or time.monotonic() - self._seen > UNSEEN:
             raise _EndedError
-        if share > self.share == 0.0:
+        if share == 0.0:  # others have their turn
             self._begun = time.monotonic()
         self.share = max(self.share, min(share, 1.0))
 
@@ -123,7 +123,7 @@ def _watch(work: Work[Result], text: Text) -> None:
     if work.done() or work.stopped:
         st.rerun()
     key = "work.share" if work.share else "work.waiting"
-    st.progress(work.share, text(key, share=f"{work.share:.0%}", left=f"{work.left:,.0f}"))
+    st.progress(work.share, text(key, share=f"{100 * work.share:.0f} %", left=f"{work.left:,.0f}"))
     st.button(text("work.stop"), key="stop", on_click=work.stop, icon=":material/stop_circle:")
 
 
