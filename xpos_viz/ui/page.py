@@ -28,6 +28,9 @@ ONE = (
 _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+/* the links to the pages stand where Streamlit has an empty bar */
+.stAppHeader, .stAppToolbar { background: none; pointer-events: none; }
+.stAppToolbar button { pointer-events: auto; }
 .stHorizontalBlock { row-gap: 1rem; }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the picture and what stands beside it: lists show their whole words, or stand below it */
