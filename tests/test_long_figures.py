@@ -80,16 +80,16 @@ def test_sizes_are_said_and_so_is_what_nobody_sees():
     near, far = (f"{value:.3g}" for value in (found[1].near, found[1].far))
     said = sizes(found[1], LONG, EN)
     assert said == (
-        f"XPos, causal mask: the mean size of a cell is {near} at distances up to 128, "
-        f"and {far} from 512 on."
+        f"XPos, causal mask: the mean magnitude of a cell is {near} up to about 128 tokens back, "
+        f"and {far} at least 512 back."
     )
     assert said in described.alt
     window = replace(LONG, masks=("sliding:32",))
     found, _ = maps(window)
     assert math.isnan(found[0].far)
     assert sizes(found[0], window, EN) == (
-        "RoPE, sliding window of 32 tokens: the mean size of a cell is "
-        f"{found[0].near:.3g} at distances up to 128; no query sees a key 512 back."
+        "RoPE, sliding window of 32 tokens: the mean magnitude of a cell is "
+        f"{found[0].near:.3g} up to about 128 tokens back; no query sees as far as 512."
     )
 
 

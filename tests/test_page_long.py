@@ -5,7 +5,7 @@ import re
 import pytest
 from streamlit.util import calc_hash
 
-from tests.test_pages import address, again, control, fresh, words
+from tests.test_pages import address, control, fresh, words
 from xpos_viz.inputs import Random
 from xpos_viz.studies import long as study
 from xpos_viz.studies.long import Long
@@ -49,6 +49,13 @@ def opened(parameters=SMALL):
     return page
 
 
+def again(widget):
+    """Run the page after a control was moved."""
+    page = widget.run()
+    assert not page.exception
+    return page
+
+
 def said(page):
     """What is to be noticed."""
     return next(text.value for text in page.markdown if text.value.startswith("- "))
@@ -80,7 +87,8 @@ def test_what_is_said_is_what_the_study_finds():
     )
     resolutions = [module.resolution_of(e, "causal", 4096, "sqrt_d") for e in (rope, xpos)]
     assert f"{resolutions[0]:.3g} for RoPE and {resolutions[1]:.3g} for XPos (causal)" in lines[3]
-    assert "R(g/√d) 1 times as large" in lines[4]
+    assert f"has {resolutions[1] / resolutions[0]:.3g} times RoPE's R(g/√d) under" in lines[4]
+    assert lines[4].endswith("that mask makes XPos's 1 times as large.")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +150,7 @@ def test_what_needs_every_score_is_shortened_and_the_page_says_why(monkeypatch):
         "0.005 billion for a picture. The resolution below is of 4,096 tokens."
     )
     assert "0.0042 billion scores are formed one by one for this picture." in words(page)
-    assert "4,096 tokens is" in said(page)
+    assert "is at 4,096 tokens" in said(page)
 
 
 def test_wide_heads_are_shortened_and_the_page_says_why(monkeypatch):

@@ -158,18 +158,21 @@ def _visible(course: Course, text: Text) -> str:
 
 
 def _resolved(course: Course, text: Text) -> list[str]:
-    """The resolution at the length, under each mask, and what the blockwise one does to it."""
+    """The resolution at the length under each mask, and how its values compare."""
     written, at = resolution_label(course.normalisation), tokens(course.tokens, text)
     values = [[_resolution(course, e, mask) for e in course.encodings] for mask in course.masks]
     each = [
         text("long.resolved_mask", mask=_kind(mask, text), rope=rounded(rope), xpos=rounded(xpos))
         for mask, (rope, xpos) in zip(course.masks, values, strict=True)
     ]
-    causal, blockwise = values[0][1], values[-1][1]
-    factor = rounded(blockwise / causal if causal else math.nan)
+    (rope, causal), _, (other, blockwise) = values
+    pairs = {"causal": (causal, rope), "blockwise": (blockwise, other), "mask": (blockwise, causal)}
+    times = {
+        name: rounded(over / under if under else math.nan) for name, (over, under) in pairs.items()
+    }
     return [
         text("long.resolved", label=written, tokens=at, each=listed(each, text)),
-        text("long.blockwise", label=written, factor=factor),
+        text("long.times", label=written, **times),
     ]
 
 
