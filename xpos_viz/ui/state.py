@@ -22,7 +22,7 @@ from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, whole, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -32,6 +32,13 @@ LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent")
 
 LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
 """Kinds of masks of a long text."""
+
+CONTROLS: tuple[str, ...] = (
+    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours", "reset"),
+)
+"""The controls of which an address may choose those that are shown."""
 
 SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
@@ -83,6 +90,10 @@ class State:
         Whether they show masks side by side, or else which; sizes in tokens.
     normalisation, resolution_over
         How resolution is followed (:class:`xpos_viz.studies.resolving.Course`).
+    present
+        Whether type and lines are large, for a projector.
+    show
+        The controls that are shown; none named is all of them.
     """
 
     experiment: Experiment
@@ -103,6 +114,8 @@ class State:
     block_size: int = whole(4096, 2, 1 << 20)
     normalisation: str = words(("sqrt_d", "half_d", "raw"))
     resolution_over: str = words(WAYS)
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:
