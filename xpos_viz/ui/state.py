@@ -18,8 +18,9 @@ from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -65,6 +66,9 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    curves, distance, reading, assumption, rho
+        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
+        of q and k, and their correlation, percent.
     """
 
     experiment: Experiment
@@ -74,6 +78,11 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    distance: int = whole(4096, 1, 1_000_000)
+    reading: str = words(READINGS)
+    assumption: str = words(ASSUMPTIONS)
+    rho: int = whole(50, -100, 100)
 
     @property
     def look(self) -> Look:
