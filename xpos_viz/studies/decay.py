@@ -8,7 +8,6 @@ first and last one, and the smallest and largest (Jugel et al. 2014, M4).
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -40,26 +39,6 @@ ASSUMPTIONS: tuple[str, ...] = ("ones", "independent", "correlated", "captured")
 """What may be assumed of q and k: that they are ones, which shows the encoding alone, or else."""
 
 
-class Subject(Protocol):
-    """What a curve is of: a reading of the encoding alone, or scores under an assumption.
-
-    It is hashable and equal to another one that gives the same curves.
-    """
-
-    @property
-    def near(self) -> int:
-        """Up to where every whole lag is computed, a power of 2, tokens."""
-        ...
-
-    def last(self, distance: int) -> int:
-        """The last lag there is up to a distance, tokens."""
-        ...
-
-    def curve(self, encoding: Encoding, lags: Positions) -> tuple[Array, Array]:
-        """Return values at some lags, and the standard deviation of one score around them."""
-        ...
-
-
 @dataclass(frozen=True)
 class Reading:
     """A curve of the encoding alone, which has no deviation.
@@ -68,6 +47,8 @@ class Reading:
     ----------
     name
         One of :data:`READINGS`, or "bias".
+    near
+        Up to where every whole lag is computed, a power of 2, tokens.
     """
 
     name: str = "g"
@@ -128,6 +109,11 @@ class Averaged:
         vectors = load(self.inputs, encoding.head_dim)
         expected = Captured(vectors.q, vectors.k, vectors.layout).scores(encoding, lags)
         return expected.mean.numpy(), expected.deviation.numpy()
+
+
+Subject = Reading | Chance | Averaged
+"""What a curve is of: it knows up to where every whole lag is computed (`near`), the last lag
+there is, and values at some lags with the standard deviation of one score around them."""
 
 
 def subject(assumption: str, reading: str, rho: float, inputs: Inputs) -> Subject:
