@@ -47,7 +47,7 @@ def decay_curves(
         Whether the lags stand on a logarithmic axis, which has no lag 0.
     """
     traces = [trace(e, subject, distance, logarithmic=logarithmic) for e in encodings]
-    what, assumed = _title(encodings, subject, text)
+    what, assumed = _title(subject, text)
     return Curves(
         name="decay",
         alt=_alt(what, traces, distance, text),
@@ -103,18 +103,16 @@ def _curve(place: int, drawn: Trace, text: Text) -> Curve:
     )
 
 
-def _title(encodings: Sequence[Encoding], subject: Subject, text: Text) -> tuple[str, str]:
+def _title(subject: Subject, text: Text) -> tuple[str, str]:
     """What the curves are, and what is assumed."""
     match subject:
         case Reading(name):
             return text(f"decay.title.{name}"), text("figure.assumption")
         case Chance(rho):
-            assumed = text("decay.correlated" if rho else "decay.independent", rho=number(rho))
-            return text("decay.title.chance"), assumed
-        case Averaged(inputs):
-            return text("decay.title.averaged"), data_words(
-                Experiment(tuple(encodings), inputs), text
-            )
+            assumed = "correlated" if rho else "independent"
+            return text("decay.title.chance"), text(f"decay.assumed.{assumed}", rho=number(rho))
+        case Averaged():
+            return text("decay.title.averaged"), text("decay.assumed.captured")
 
 
 def _unit(subject: Subject, text: Text) -> str:
@@ -142,15 +140,21 @@ def _notes(traces: Sequence[Trace], subject: Subject, distance: int, text: Text)
     """What is to be known of how the curves are drawn, and of what they leave out."""
     last = subject.last(distance)
     near, half = number(subject.near), number(subject.near // 2)
+    encodings = tuple(drawn.encoding for drawn in traces)
+    about = (
+        [data_words(Experiment(encodings, subject.inputs), text)]
+        if isinstance(subject, Averaged)
+        else []
+    )
     said = (
         (any(t.deviation.any() for t in traces), text("decay.band")),
         (last < distance, text("decay.ends", last=tokens(last, text))),
-        (last >= subject.near, text("decay.computed", near=near, half=half)),
+        (last > subject.near, text("decay.computed", near=near, half=half)),
         (any(len(t.lags) < t.computed for t in traces), text("decay.drawn", parts=PARTS)),
         (any(t.encoding.bias is not None for t in traces), text("decay.beside")),
         (any(t.encoding.temperature != 1 for t in traces), text("decay.temperature")),
     )
-    return [sentence for holds, sentence in said if holds]
+    return [*about, *(sentence for holds, sentence in said if holds)]
 
 
 def _marks(

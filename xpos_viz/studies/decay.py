@@ -223,7 +223,7 @@ def trace(encoding: Encoding, subject: Subject, distance: int, *, logarithmic: b
     places = np.log(lags) if logarithmic and last > 0 else lags
     values, deviation = columns
     kept = _kept(places, (values, values - deviation, values + deviation))
-    arrays = (frozen(array[kept]) for array in (lags, values, deviation))
+    arrays = (frozen(array[kept] + 0.0) for array in (lags, values, deviation))  # −0 is 0
     return Trace(encoding, *arrays, computed=len(lags))
 
 

@@ -90,7 +90,7 @@ def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> 
     setting, value = SETTINGS[name], getattr(state(), name)
     widget = st.selectbox
     if isinstance(setting, Several):
-        widget, value = partial(st.pills, selection_mode="multi"), list(value)
+        widget, value = partial(st.pills, selection_mode="multi", wrap=True), list(value)
     _control(
         widget,
         name,
