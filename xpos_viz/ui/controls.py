@@ -14,6 +14,7 @@ from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES, Text
+from xpos_viz.ui import session
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.settings import Several, Words
 from xpos_viz.ui.state import (
@@ -59,7 +60,7 @@ def reset(text: Text) -> None:
         key="reset",
         icon=":material/restart_alt:",
         help=text("ui.reset_help"),
-        on_click=lambda: commit(_reset),
+        on_click=lambda: session.reset(_reset),
         width="stretch",
     )
 
