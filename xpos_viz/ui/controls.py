@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import streamlit as st
 
-from xpos_viz.encoding import PARAMETERS, Family
-from xpos_viz.experiment import Experiment
+from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
+from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
@@ -22,6 +22,7 @@ from xpos_viz.ui.state import (
     MAX_LENGTH,
     OWN,
     SETTINGS,
+    SHARED,
     SWITCH,
     State,
     opening,
@@ -33,6 +34,7 @@ from xpos_viz.ui.state import (
     with_own,
     with_setting,
     with_source,
+    with_view,
 )
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -81,6 +83,22 @@ def own(text: Text, family: Family) -> None:
         if key in OWN:
             steps = PARAMETERS[name].steps
             _series(text, name, steps, encoding[name], None, _with_own(key), key=key)
+
+
+def families(text: Text, *names: str) -> None:
+    """Draw the parameters of some families: what they share, and each one's own, folded away."""
+    rows = [REGISTRY[name] for name in dict.fromkeys(names)]
+    taken = {name for row in rows for name in row.defaults}
+    parameters(text, *(name for name in SHARED if name in taken))
+    for row in rows:
+        if any(f"{row.name}.{name}" in OWN for name in row.defaults):
+            with st.expander(row.label):
+                own(text, row)
+
+
+def stage(text: Text) -> None:
+    """Draw the choice of what maps show, from raw products to attention."""
+    _choice(text, "stage", STAGES, state().experiment.view.stage, _with_stage, "ui.stages")
 
 
 def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> None:
@@ -265,6 +283,11 @@ def _moved(name: str) -> Change:
 def _with_own(key: str) -> Change:
     """The change of a parameter that is a family's own."""
     return lambda old, new: with_own(old, key, new)
+
+
+def _with_stage(old: State, new: str) -> State:
+    """The change of the stage."""
+    return with_view(old, stage=new)
 
 
 def _set(name: str) -> Change:

@@ -21,7 +21,7 @@ from xpos_viz.studies.decay import Landmarks, Reading, Subject, landmarks, subje
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
-from xpos_viz.ui.state import OWN, SHARED, State
+from xpos_viz.ui.state import State
 
 DISTANCES: tuple[int, ...] = (*(2**power for power in range(4, 20)), 1_000_000)
 
@@ -89,6 +89,11 @@ def curves(
         page.picture(added, numbers, text, key="bias")
 
 
+def left(row: Landmarks) -> str:
+    """Write what is left of g, which may be far less than a percent, or below zero."""
+    return f"{rounded(100 * row.left)} %"
+
+
 def _pictures(encodings: Sequence[Encoding], now: State, text: Text) -> None:
     """The curves that are set."""
     shown = subject(now.assumption, now.reading, now.rho / 100, now.experiment.inputs)
@@ -113,19 +118,8 @@ def _controls(now: State, text: Text) -> None:
         controls.slide(text, "rho", range(-100, 101, 10))
     if now.assumption == "captured":
         controls.source(text)
-    parameters(now.curves, text)
+    controls.families(text, *now.curves)
     controls.reset(text)
-
-
-def parameters(names: Sequence[str], text: Text) -> None:
-    """Draw the parameters of some encodings: those that they share, and each one's own."""
-    families = [REGISTRY[name] for name in dict.fromkeys(names)]
-    shared = {name for family in families for name in family.defaults}
-    controls.parameters(text, *(name for name in SHARED if name in shared))
-    own = [family for family in families if any(key.startswith(f"{family.name}.") for key in OWN)]
-    for family in own:
-        with st.expander(family.label):
-            controls.own(text, family)
 
 
 def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]:
@@ -145,5 +139,5 @@ def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]
     return [
         text("decay.notice_negative", each=each(negative), end=end),
         text("decay.notice_half", each=each(half)),
-        text("decay.notice_left", each=each(lambda row: f"{rounded(100 * row.left)} %"), end=end),
+        text("decay.notice_left", each=each(left), end=end),
     ]

@@ -69,6 +69,8 @@ class State:
     curves, distance, reading, assumption, rho
         Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
         of q and k, and their correlation, percent.
+    left, right
+        Neighbours: which two encodings stand side by side.
     """
 
     experiment: Experiment
@@ -83,6 +85,8 @@ class State:
     reading: str = words(READINGS)
     assumption: str = words(ASSUMPTIONS)
     rho: int = whole(50, -100, 100)
+    left: str = words(sorted(REGISTRY, key="rope".__ne__))
+    right: str = words(sorted(REGISTRY, key="xpos".__ne__))
 
     @property
     def look(self) -> Look:
