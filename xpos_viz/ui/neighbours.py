@@ -7,8 +7,7 @@ import streamlit as st
 from xpos_viz.attention import attention_logits
 from xpos_viz.comparison import compare
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.compare import score_maps
-from xpos_viz.figures.neighbours import family_table
+from xpos_viz.figures.neighbours import family_table, pair_maps
 from xpos_viz.figures.words import percent, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.results import Result, run
@@ -21,6 +20,9 @@ from xpos_viz.ui.state import State
 
 LOGITS = ("masked", "weights")
 """The stages at which a bias and a temperature are seen."""
+
+WIDTHS = (190, 250, 340)
+"""Of the columns of words, pixels."""
 
 
 def show() -> None:
@@ -45,7 +47,7 @@ def show() -> None:
 def _maps(result: Result, now: State, text: Text) -> None:
     """Both maps and their difference, and what of them is not yet seen at this stage."""
     comparison = compare(result, now.difference)
-    described = score_maps(comparison, text, now.colours)
+    described = pair_maps(comparison, text, now.colours)
     page.picture(described, comparison.table, text, key="maps")
     encodings = result.experiment.encodings
     added = any(e.bias is not None or e.temperature != 1 for e in encodings)
@@ -70,8 +72,12 @@ def _table(now: State, text: Text) -> None:
     st.header(text("neighbours.all"), anchor=False)
     st.markdown(text("neighbours.table"))
     rows = family_table(encodings, text)
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in rows.columns[1:6]}
-    st.dataframe(rows, hide_index=True, height="content", column_config=numbers)
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in rows.columns[1:-3]}
+    words = {
+        name: st.column_config.TextColumn(width=width)
+        for name, width in zip(rows.columns[-3:], WIDTHS, strict=True)
+    }
+    st.dataframe(rows, hide_index=True, height="content", column_config=numbers | words)
     downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings), text)
 
 

@@ -38,6 +38,11 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+/* maps side by side keep a size at which they can be read, and move sideways */
+@media (max-width: 40rem) {
+  .st-key-maps { overflow-x: auto; }
+  .st-key-maps > div { min-width: 44rem; }
+}
 </style>"""
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 

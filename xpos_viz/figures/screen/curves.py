@@ -96,7 +96,7 @@ def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
         textposition=[
             f"top {'left' if leans_left(curves, mark.x) else 'right'}" for mark in curves.marks
         ],
-        textfont={"color": ink.text, "size": 11},
+        textfont={"color": ink.text, "size": 11, "shadow": _halo(ink.page)},
         cliponaxis=False,
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
@@ -114,6 +114,20 @@ def _outline(
     across = [part for at in pieces for part in (x[at], x[at][::-1], *gap)]
     up = [part for at in pieces for part in (high[at], low[at][::-1], *gap)]
     return np.concatenate(across or gap), np.concatenate(up or gap)
+
+
+def _halo(ground: str) -> str:
+    """A shadow on all sides, on which letters can be read over lines."""
+    return ", ".join(f"{x}px {y}px 2px {ground}" for x in (-1, 0, 1) for y in (-1, 0, 1))
+
+
+def _extent(curves: Curves) -> dict[str, object]:
+    """The range of the x axis: that of the lines, without room for the dots at its ends."""
+    ends = [end for curve in curves.curves for end in (curve.x.min(), curve.x.max())]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    if low == high:
+        return {}
+    return {"range": list(np.log10([low, high]) if curves.logarithmic else (low, high))}
 
 
 def _faint(colour: str) -> str:
