@@ -57,6 +57,8 @@ def source(text: Text) -> None:
 
 def reset(text: Text) -> None:
     """Draw the way back to the opening settings."""
+    if not is_shown("reset"):
+        return
     st.button(
         text("ui.reset"),
         key="reset",
@@ -91,7 +93,8 @@ def families(text: Text, *names: str) -> None:
     taken = {name for row in rows for name in row.defaults}
     parameters(text, *(name for name in SHARED if name in taken))
     for row in rows:
-        if any(f"{row.name}.{name}" in OWN for name in row.defaults):
+        keys = [f"{row.name}.{name}" for name in row.defaults]
+        if any(key in OWN and is_shown(key) for key in keys):
             with st.expander(row.label):
                 own(text, row)
 
@@ -127,9 +130,26 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     _series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
+def is_shown(key: str) -> bool:
+    """Return whether a control is among those that the address shows."""
+    return not state().show or key in state().show
+
+
+def present_switch(text: Text) -> None:
+    """Draw the switch to large type and lines."""
+    _always(
+        st.toggle,
+        "present",
+        text("ui.present"),
+        state().present == "yes",
+        lambda old, new: replace(old, present=SWITCH[new]),
+        help=text("ui.present_help"),
+    )
+
+
 def language_switch(text: Text) -> None:
     """Draw the choice of language."""
-    _control(
+    _always(
         st.segmented_control,
         "lang",
         text("ui.language"),
@@ -265,6 +285,19 @@ def _control(
     The value is sent anew on every run, since a run that was overtaken may not have arrived;
     only the widget that was just moved is left alone, so that a quick hand is not pulled back.
     """
+    if is_shown(key):
+        _always(widget, key, label, value, change, **options)
+
+
+def _always(
+    widget: Callable[..., object],
+    key: str,
+    label: str,
+    value: object,
+    change: Change,
+    **options: object,
+) -> None:
+    """Draw a widget, whatever the address shows."""
     if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
     widget(

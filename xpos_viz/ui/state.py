@@ -25,6 +25,13 @@ from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
 
+CONTROLS: tuple[str, ...] = (
+    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours", "reset"),
+)
+"""The controls of which an address may choose those that are shown."""
+
 SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
 
@@ -66,6 +73,10 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    present
+        Whether type and lines are large, for a projector.
+    show
+        The controls that are shown; none named is all of them.
     curves, distance, reading, assumption, rho
         Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
         of q and k, and their correlation, percent.
@@ -80,6 +91,8 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
     distance: int = whole(4096, 1, 1_000_000)
     reading: str = words(READINGS)

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from xpos_viz.theme import Ink
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
-_LEFT, _RIGHT, _LEGEND = 64, 16, 74  # pixels beside and below what has one pair of axes
+_LEFT, _RIGHT = 64, 16  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
 _LINE = 17  # pixels of a line of a title
 
 
-def sheet(title: Sequence[str], ink: Ink, height: int, below: int = _LEGEND) -> go.Figure:
-    """Return an empty figure for one pair of axes, with its title above and room below."""
+def sheet(
+    title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT
+) -> go.Figure:
+    """Return an empty figure for one pair of axes, with its title above and room around it."""
     lines = _wrapped(title)
     above = 24 + _LINE * (len(lines) + "".join(lines).count("<br>"))
     figure = go.Figure()
@@ -28,9 +30,9 @@ def sheet(title: Sequence[str], ink: Ink, height: int, below: int = _LEGEND) -> 
         base(ink),
         plot_bgcolor=ink.page,
         height=height + above + below,
-        margin={"l": _LEFT, "r": _RIGHT, "t": above, "b": below},
+        margin={"l": left, "r": _RIGHT, "t": above, "b": below},
     )
-    figure.add_annotation(titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - _LEFT})
+    figure.add_annotation(titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - left})
     return figure
 
 
@@ -98,6 +100,11 @@ def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]
 def safe(label: str) -> str:
     """Return a label that Plotly shows letter by letter and never reads as markup."""
     return html.escape(label, quote=False)
+
+
+def words_width(places: object) -> int:
+    """Return the pixels that the longest of words takes, within reason, or 0 for numbers."""
+    return min(130, 6 * max(map(len, places))) if isinstance(places, tuple) else 0
 
 
 def apart(words: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
 def draw(curves: Curves, ink: Ink) -> go.Figure:
     """Draw lines over bands, and named points over both."""
     entries = _ENTRY * max(0, len(curves.curves) - 2)
-    figure = sheet(curves.title, ink, _HEIGHT + entries, 92)
+    figure = sheet(curves.title, ink, _HEIGHT + entries)
     figure.add_traces([*_bands(curves), *_lines(curves), *_marks(curves, ink)])
     style = axis_style(ink)
     across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
@@ -32,8 +32,11 @@ def draw(curves: Curves, ink: Ink) -> go.Figure:
 
 
 def _across(curves: Curves) -> dict[str, Any]:
-    """What kind of axis the x are on."""
-    return log_axis(*width_limits(curves)) if curves.logarithmic else {"type": "linear"}
+    """What kind of axis the x are on, from the first to the last; dots take no room beside them."""
+    low, high = width_limits(curves)
+    axis = log_axis(low, high) if curves.logarithmic else {"type": "linear"}
+    ends = np.log10([low, high]) if curves.logarithmic else np.array([low, high])
+    return axis | ({"range": ends.tolist()} if low < high else {})
 
 
 def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
@@ -118,16 +121,7 @@ def _outline(
 
 def _halo(ground: str) -> str:
     """A shadow on all sides, on which letters can be read over lines."""
-    return ", ".join(f"{x}px {y}px 2px {ground}" for x in (-1, 0, 1) for y in (-1, 0, 1))
-
-
-def _extent(curves: Curves) -> dict[str, object]:
-    """The range of the x axis: that of the lines, without room for the dots at its ends."""
-    ends = [end for curve in curves.curves for end in (curve.x.min(), curve.x.max())]
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
-    if low == high:
-        return {}
-    return {"range": list(np.log10([low, high]) if curves.logarithmic else (low, high))}
+    return ", ".join(f"{x}px {y}px 3px {ground}" for x in (-1, 0, 1) for y in (-1, 0, 1))
 
 
 def _faint(colour: str) -> str:

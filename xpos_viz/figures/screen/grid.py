@@ -6,18 +6,18 @@ from typing import Any
 import plotly.graph_objects as go
 
 from xpos_viz.figures.description import Grid, Numbers
-from xpos_viz.figures.screen import apart, axis_style, log_axis, named, safe, sheet
+from xpos_viz.figures.screen import apart, axis_style, log_axis, named, safe, sheet, words_width
 from xpos_viz.figures.screen.colours import BAR, colour_axis
 from xpos_viz.figures.screen.maps import cells, factors_of
 from xpos_viz.theme import Ink
 
-_HEIGHT, _FOOT, _WORDS = 300, 50, 40  # pixels of the axes, of their foot, and more for words
+_HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under them
 
 
 def draw(grid: Grid, ink: Ink) -> go.Figure:
     """Draw cells over their colour bar, rows downwards."""
-    foot = _FOOT + (_WORDS if isinstance(grid.columns, tuple) else 0)
-    figure = sheet(grid.title, ink, _HEIGHT, foot + BAR)
+    foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
+    figure = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
     value, words = ("%{text}", factors_of(grid.values)) if grid.bar.powers else ("%{z:.6~g}", None)
     figure.add_heatmap(
         x=_places(grid.columns),
@@ -35,7 +35,8 @@ def draw(grid: Grid, ink: Ink) -> go.Figure:
     return figure.update_layout(
         plot_bgcolor=ink.masked,
         xaxis=style | across,
-        yaxis=style | down | {"automargin": True},
+        yaxis=style | down,
+        margin_autoexpand=False,
         coloraxis=colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
     )
 

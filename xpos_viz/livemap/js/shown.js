@@ -8,6 +8,7 @@ import { createMoves } from "./moves.js";
 import { createNumbers } from "./numbers.js";
 import { createPage } from "./page.js";
 import { createReadout } from "./readout.js";
+import { enlargement } from "./sheet.js";
 import { createStore } from "./state.js";
 import { createView } from "./view.js";
 
@@ -95,7 +96,7 @@ function assembled(document, { events, numbers, store, redraw }) {
 /** Tell of an element's width now and whenever it changes, until the returned function is called. */
 function sized(element, tell) {
   const window = element.ownerDocument.defaultView;
-  const resized = () => tell(Math.floor(element.clientWidth));
+  const resized = () => tell(Math.floor(element.clientWidth / enlargement(element.ownerDocument)));
   const observer = new window.ResizeObserver(resized);
   observer.observe(element);
   window.addEventListener("resize", resized); // the density of pixels may change alone
