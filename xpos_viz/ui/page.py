@@ -60,7 +60,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> None:
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
         with st.popover(text("ui.presets")):
             _presets(pages, text)
-        with st.popover(text("ui.share")):
+        with st.popover(text("ui.sharing")):
             _share(text)
     with switch:
         controls.language_switch(text)
