@@ -108,6 +108,12 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     _series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
+def query(text: Text) -> None:
+    """Draw a slider over the tokens, for the one whose query is looked at."""
+    last = state().experiment.inputs.tokens - 1
+    _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
+
+
 def language_switch(text: Text) -> None:
     """Draw the choice of language."""
     _control(

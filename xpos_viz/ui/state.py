@@ -19,7 +19,7 @@ from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, words
+from xpos_viz.ui.settings import Setting, Words, settings, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -65,6 +65,10 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    query
+        The token whose query is looked at; the last one where there are fewer.
+    panels
+        What the panels of all heads show.
     """
 
     experiment: Experiment
@@ -74,6 +78,8 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    query: int = whole(20, 0, MAX_LENGTH - 1)
+    panels: str = words(("change", "rope", "xpos"))
 
     @property
     def look(self) -> Look:
