@@ -6,6 +6,7 @@ and source → the code behind it.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import pandas as pd
 import streamlit as st
@@ -27,7 +28,7 @@ ONE = (
 
 _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
-.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+.stMainBlockContainer { padding-top: 4rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the picture and what stands beside it: lists show their whole words, or stand below it */
@@ -40,6 +41,7 @@ _STYLE = """<style>
 }
 </style>"""
 _BARE = {"displayModeBar": False, "scrollZoom": False}
+_drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
 def top(pages: Mapping[str, st.Page], text: Text) -> None:
@@ -69,7 +71,7 @@ def picture(
     description: Description, table: Callable[[], pd.DataFrame], text: Text, *, key: str
 ) -> None:
     """Draw a figure, its notes, and its files to take along."""
-    figure = plotly_pen.draw(description, mode=mode())
+    figure = _drawn(description, mode=mode())
     st.plotly_chart(figure, theme=None, key=key, config=_BARE, alt=description.alt)
     if description.notes:
         st.caption("  \n".join(description.notes))
