@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves, score_maps
 from xpos_viz.figures.words import tiny
 from xpos_viz.inputs.synthetic import MAX_SEED
-from xpos_viz.livemap import source
+from xpos_viz.livemap import PARTS, source
 from xpos_viz.livemap.message import LIVE_WEIGHTS, MASKED
 from xpos_viz.look import LOOKS
 from xpos_viz.results import curves, self_check
@@ -39,7 +40,9 @@ MADE = {"source": "random", "length": "32", "head_dim": "8", "scale_base": "16"}
 OPENINGS = [{}, SHORT, *({"name": name, "stop": "24"} for name in ("harbour", "chinese"))]
 OPENINGS += [MADE, MADE | {"source": "expectation"}]
 OWN = ("base", "xpos_base", "gamma", "scale_base", "stage", "mask", "axis", "start", "stop")
+KNOWN: WeakKeyDictionary[AppTest, dict[str, Any]] = WeakKeyDictionary()
 HELD = {"q", "k", "labels"}  # what a browser keeps
+WORDS = {"sliders", "choices", "stages", "symbols", "theme", "text"}
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +73,7 @@ def opened(address=None, **context):
     page.context.update(context)
     page.run()
     assert not page.exception
+    sent(page)
     return page
 
 
@@ -77,6 +81,7 @@ def again(widget):
     """Run the page after a widget was moved."""
     page = widget.run()
     assert not page.exception
+    sent(page)
     return page
 
 
@@ -106,14 +111,20 @@ def picture(page):
     return component.proto
 
 
-def sent(page):
-    """What the live map is told."""
+def told(page):
+    """What the live map is told by the last run."""
     return read(picture(page).bytes)
+
+
+def sent(page):
+    """What the live map knows: what it was told, and what it keeps."""
+    KNOWN.setdefault(page, {}).update(told(page))
+    return dict(KNOWN[page])
 
 
 def heard(page):
     """What the live map said last."""
-    return page.session_state["livemap"]["said"] or {"moved": {}, "number": 0, "holds": None}
+    return page.session_state["livemap"]["said"] or {"moved": {}, "number": 0, "holds": []}
 
 
 def say(page, said):
@@ -122,6 +133,7 @@ def say(page, said):
     states.widgets.append(spoken(page, said))
     page._run(states)
     assert not page.exception
+    sent(page)
     return page
 
 
@@ -132,10 +144,11 @@ def spoken(page, said):
 
 def release(page, **changes):
     """Run the page after controls in its picture were let go."""
-    before = heard(page)
+    before, known = heard(page), sent(page)
     number = before["number"] + 1
     moved = before["moved"] | {key: [value, number] for key, value in changes.items()}
-    return say(page, {"moved": moved, "number": number, "holds": sent(page)["data"]})
+    held = [known[name] for name in PARTS]
+    return say(page, {"moved": moved, "number": number, "echo": known["echo"], "holds": held})
 
 
 def control(page, key, language="en") -> Any:
@@ -185,28 +198,26 @@ def leaves(value):
     return [leaf for part in value.values() for leaf in leaves(part)]
 
 
-def check(told, parameters, language="en", held=False):
+def check(told, parameters, language="en"):
     """Whether the picture is told what an address asks for, and in which words."""
     state, refused = from_address(parameters)
     assert not refused
-    check_data(told, state.experiment, held)
+    check_data(told, state.experiment)
     check_settings(told, state)
     check_words(told, language)
     check_weights(told, state.experiment)
 
 
-def check_data(told, experiment, held):
-    """Queries, keys and labels, or none of them where they are held."""
+def check_data(told, experiment):
+    """Queries, keys and labels."""
     tokens, width = experiment.inputs.tokens, experiment.encodings[0].head_dim
     assert (told["tokens"], told["head_dim"]) == (tokens, width)
-    assert HELD & told.keys() == (set() if held else HELD)
-    if not held:
-        vectors = experiment.inputs.load(width)
-        assert told["labels"] == list(vectors.labels)
-        for name in ("q", "k"):
-            values = np.frombuffer(told[name], "<f4").reshape(tokens, width)
-            expected = columns(getattr(vectors, name), vectors.layout)
-            np.testing.assert_array_equal(values, expected, strict=True)
+    vectors = experiment.inputs.load(width)
+    assert told["labels"] == list(vectors.labels)
+    for name in ("q", "k"):
+        values = np.frombuffer(told[name], "<f4").reshape(tokens, width)
+        expected = columns(getattr(vectors, name), vectors.layout)
+        np.testing.assert_array_equal(values, expected, strict=True)
 
 
 def check_settings(told, state):
@@ -288,10 +299,9 @@ def test_every_source_and_stage_is_drawn_as_it_was_computed(opening, language):
     page = opened(opening | {"lang": language})
     text = texts(language)
     for stage in STAGES:
-        held = stage != STAGES[0]
-        if held:
+        if stage != STAGES[0]:
             page = release(page, stage=stage)
-        check(sent(page), opening | {"stage": stage}, language, held)
+        check(sent(page), opening | {"stage": stage}, language)
         experiment = from_address(opening | {"stage": stage})[0].experiment
         for line in score_maps(compare(run(experiment)), text).about:
             assert line in words(page)
@@ -463,10 +473,11 @@ def unchanged(**parameters):
 
 
 def changed(before, page):
-    """Which parts of what the picture is told differ."""
+    """Which parts of what the picture knows differ, and names of parts and counts do not count."""
     old, new = unchanged(**before), sent(page)
-    assert old.keys() - HELD == new.keys() - HELD
-    return {part for part in new if part != "echo" and old[part] != new[part]}
+    assert old.keys() == new.keys()
+    aside = ("echo", "resets", "words", "streaming")
+    return {part for part in new if part not in aside and old[part] != new[part]}
 
 
 CHANGES = [
@@ -489,7 +500,7 @@ def test_a_control_changes_its_parts_and_the_address(key, value, parameters, par
     page = move(opened(SHORT), key, value)
     assert changed(SHORT, page) == parts
     assert address(page) == SHORT | parameters
-    check(sent(page), SHORT | parameters, held=key in OWN)
+    check(sent(page), SHORT | parameters)
     assert shown(page, key) == value
     page = again(control(page, "reset").click())
     assert changed(SHORT, page) == set()
@@ -545,12 +556,12 @@ def test_bases_move_together_until_they_are_unlocked():
     assert address(page) == SHORT | {"base.1": "1000", "base.2": "100000"}
     page = release(page, xpos_base=50.0)
     assert address(page) == SHORT | {"base.1": "1000", "base.2": "50"}
-    check(sent(page), address(page), held=True)
+    check(sent(page), address(page))
     page = move(page, "apart", False)
     assert address(page) == SHORT | {"base": "1000"}
     page = release(page, base=500.0)
     assert address(page) == SHORT | {"base": "500"}
-    check(sent(page), address(page), held=True)
+    check(sent(page), address(page))
 
 
 def test_another_language_changes_words_alone():
@@ -638,7 +649,7 @@ def test_a_quick_move_that_changes_nothing_does_not_undo_the_one_before():
 def test_a_move_is_taken_once():
     page = release(opened(SHORT), gamma=0.5)
     page = again(control(page, "reset").click())
-    page = say(page, heard(page) | {"holds": None})  # it asks for data
+    page = say(page, heard(page) | {"holds": []})  # it asks for data
     assert address(page) == SHORT
     page = release(page, stage="weights")
     assert heard(page)["moved"] == {"gamma": [0.5, 1], "stage": ["weights", 2]}
@@ -650,7 +661,7 @@ def test_several_moves_may_arrive_in_one_run():
     """Only the last thing said arrives; it tells of all that was moved."""
     moved = {"gamma": [0.5, 1], "stage": ["weights", 2], "start": [3, 4], "stop": [20, 4]}
     moved |= {"axis": ["log", 3], "difference": ["ratio", 3]}
-    page = say(opened(SHORT), {"moved": moved, "number": 4, "holds": None})
+    page = say(opened(SHORT), {"moved": moved, "number": 4, "holds": []})
     asked = {"gamma": "0.5", "stage": "weights", "axis": "log", "start": "3", "stop": "20"}
     asked |= {"difference": "ratio"}
     assert address(page) == SHORT | asked
@@ -685,10 +696,10 @@ def test_how_the_picture_is_looked_at_is_in_the_address():
     assert address(page) == SHORT | {"difference": "ratio"}
     page = release(page, colours="purple_orange")
     assert address(page) == SHORT | look
-    check(sent(page), SHORT | look, held=True)
+    check(sent(page), SHORT | look)
     check(sent(opened(SHORT | look)), SHORT | look)
     page = move(page, "name", "chinese")
-    check(sent(page), {"name": "chinese"} | look, held=False)
+    check(sent(page), {"name": "chinese"} | look)
     page = release(page, difference="plain", colours="blue_red")
     assert address(page) == {"name": "chinese"}
 
@@ -699,7 +710,7 @@ FORGED = [
     *({"moved": {"gamma": [0.5, "1"]}, "number": 1}, {"moved": {"gamma": [0.5, True]}}),
     *({"moved": {"gamma": [[0.5], 1]}, "number": 1}, {"moved": {"gamma": [{}, 1]}}),
     *({"moved": {"colours": ["x", 1]}, "number": 1}, {"moved": {}, "number": 2**70}),
-    *({"moved": {}, "number": "9", "holds": ["q"]}, {"moved": {}, "number": -1}),
+    *({"moved": {}, "number": "9", "holds": "q"}, {"moved": {}, "number": -1}),
 ]
 
 
@@ -707,53 +718,73 @@ FORGED = [
 def test_what_no_picture_says_is_not_heard(said):
     page = say(opened(SHORT), said)
     assert address(page) == SHORT
-    page = say(page, {"moved": {"gamma": [0.5, 3]}, "number": 3, "holds": None})
+    page = say(page, {"moved": {"gamma": [0.5, 3]}, "number": 3, "holds": []})
     assert address(page) == SHORT | {"gamma": "0.5"}
 
 
 def test_a_session_that_begins_anew_takes_no_old_moves():
     """A browser that comes back says again what it said; the address holds what came of it."""
     page = release(opened(SHORT), gamma=0.5, stage="weights")
-    said = heard(page)
-    page = fresh(SHORT)
+    said = heard(page) | {"echo": 1}
+    page, known = fresh(SHORT), sent(page)
+    KNOWN[page] = known
     page._run(WidgetStates(widgets=[spoken(opened(SHORT), said)]))
     assert not page.exception
     assert heard(page) == said
-    check(sent(page), SHORT, held=True)
+    check(sent(page), SHORT)
     assert sent(page)["echo"] == 1
     page = release(page, mask="none")
     assert heard(page)["moved"].keys() == {"gamma", "stage", "mask"}
     assert address(page) == SHORT | {"mask": "none"}
 
 
+def test_a_session_that_begins_anew_takes_the_move_that_no_server_heard():
+    """The server was renewed under an open page, and a control was let go meanwhile."""
+    page = release(opened(SHORT), gamma=0.5)
+    moved = heard(page)["moved"] | {"scale_base": [64.0, 2]}
+    said = heard(page) | {"moved": moved, "number": 2, "echo": 1}
+    page, known = fresh(address(page)), sent(page)
+    KNOWN[page] = known
+    page._run(WidgetStates(widgets=[spoken(opened(SHORT), said)]))
+    assert not page.exception
+    assert address(page) == SHORT | {"gamma": "0.5", "scale_base": "64"}
+    check(sent(page), address(page))
+    assert sent(page)["echo"] == 2
+
+
 # What is sent, and what not again
 
 
-def test_data_are_sent_until_the_browser_holds_them():
+def test_parts_are_sent_once_the_picture_is_there():
     page = opened(SHORT)
-    assert sent(page).keys() >= HELD
+    assert told(page).keys() >= HELD | WORDS
     page.run()
-    assert sent(page).keys() >= HELD
+    assert told(page).keys() >= HELD | WORDS
     page = release(page, gamma=0.5)
-    assert HELD.isdisjoint(sent(page))
-    page = move(page, "head", 5)
+    assert told(page).keys().isdisjoint(HELD | WORDS)
+    page = again(control(page, "head").set_value(5))
+    assert told(page).keys() & (HELD | WORDS) == HELD
     check(sent(page), SHORT | {"gamma": "0.5", "head": "5"})
-    page = release(page, gamma=0.4)
-    check(sent(page), SHORT | {"head": "5"}, held=True)
-    page = move(page, "head", 2)
-    check(sent(page), SHORT)
-    page = move(page, "head", 5)  # as it said to hold, but it has taken others since, and asks
-    check(sent(page), SHORT | {"head": "5"}, held=True)
-    page = say(page, heard(page) | {"holds": None})
-    check(sent(page), SHORT | {"head": "5"})
+    page = again(control(page, "language").set_value("zh"))
+    assert told(page).keys() & (HELD | WORDS) == WORDS
 
 
-def test_without_data_little_is_sent():
-    page = opened()
-    whole = len(picture(page).bytes)
-    page = release(page, gamma=0.5)
-    data = sum(len(opening().inputs.load(64).q.numpy().astype("<f4").tobytes()) for _ in "qk")
-    assert whole - len(picture(page).bytes) > data
+def test_a_part_that_did_not_arrive_is_sent_when_it_is_asked_for():
+    page = release(opened(SHORT), gamma=0.5)
+    page = again(control(page, "apart").set_value(True))
+    assert HELD.isdisjoint(told(page))
+    for needs in (1, 2):
+        page = say(page, heard(page) | {"holds": [], "needs": needs})
+        assert told(page).keys() >= HELD | WORDS
+    page = again(control(page, "apart").set_value(False))
+    assert HELD.isdisjoint(told(page))
+
+
+def test_a_release_of_what_is_held_sends_little():
+    page = release(opened(), gamma=0.5)
+    assert changed({}, page) == {"encodings"}
+    assert told(page).keys() == sent(page).keys() - HELD - WORDS - {"streamed"}
+    assert len(picture(page).bytes) < 1500
 
 
 def test_the_module_of_the_picture_is_fetched_and_not_sent_with_the_runs():
@@ -810,17 +841,17 @@ def test_weights_of_many_tokens_are_sent_when_they_are_asked_for():
         page = release(page, **moves)
         told = sent(page)
         assert (told["streamed"] is not None) == streamed
-        check(told, address(page), held=True)
+        check(told, address(page))
 
 
 def test_weights_that_the_browser_has_are_not_sent_again():
     page = release(opened(), stage="weights")
     page = release(page, gamma=0.5)
-    assert sent(page)["streamed"] is not None
+    assert told(page)["streamed"] is not None
     page = again(control(page, "language").set_value("zh"))
-    assert "streamed" not in sent(page)
-    page = say(page, heard(page) | {"holds": None})  # a picture that was mounted anew
-    assert sent(page)["streamed"] is not None
+    assert "streamed" not in told(page)
+    page = say(page, heard(page) | {"holds": [], "needs": 1})
+    assert told(page)["streamed"] is not None
 
 
 # Hostile addresses
@@ -1022,7 +1053,7 @@ def test_a_move_in_the_picture_and_one_beside_it_do_no_harm(before, one, moves, 
     control(page, one[0]).set_value(one[1])
     states = page._tree.get_widget_states()
     moved = {key: [value, 1] for key, value in moves.items()}
-    said = spoken(page, {"moved": moved, "number": 1, "holds": None})
+    said = spoken(page, {"moved": moved, "number": 1, "holds": []})
     states.widgets.insert(len(states.widgets) if last else 0, said)
     page._run(states)
     assert not page.exception

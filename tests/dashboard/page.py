@@ -161,7 +161,7 @@ def reading(page):
 
 def choose(page, choice, value):
     """Choose from a list of the picture."""
-    name = texts("en")(f"livemap.choices.{choice}")
+    name = texts("en")(f"ui.{choice}")
     page.get_by_role("combobox", name=name, exact=True).select_option(value)
 
 

@@ -33,6 +33,16 @@ def described(experiment, language="en", mode: Mode = "light", look=None, own=()
     return payload(experiment, texts(language), mode, look, own)
 
 
+def without_data(described):
+    """The same for a browser that has the vectors and labels."""
+    return {key: value for key, value in described.items() if key not in ("q", "k", "labels")}
+
+
+def names(described):
+    """The names of the parts of a payload."""
+    return [described[name] for name in ("data", "words", "streaming")]
+
+
 def unpacked(data):
     """A packed payload, read by its own description."""
     length = int.from_bytes(data[:4], "little")

@@ -13,14 +13,15 @@ from tests.livemap.page import (
     described,
     events,
     expect_reading,
+    names,
     picture,
     point,
     reading,
+    without_data,
 )
 from tests.pages import drawn, grab, part, slider
 from xpos_viz import run
 from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
-from xpos_viz.livemap import without_data
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
@@ -40,7 +41,7 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
         steps = {"gamma": GAMMAS, "scale_base": SCALE_BASES}[key]
         [commit] = events(page)[number - 1 :]
         assert commit["number"] == number
-        assert commit["holds"] == described(SHORT)["data"]
+        assert commit["holds"] == names(described(SHORT))
         assert list(commit["changes"]) == [key]
         assert commit["changes"][key] in steps
         before = during
@@ -113,7 +114,7 @@ def test_switches_commit_at_once(visit):
     page = visit(described(SHORT))
     page.get_by_text(texts("en")("ui.stages.weights"), exact=True).click()
     for choice, value in (("mask", "none"), ("difference", "ratio"), ("axis", "log")):
-        name = texts("en")(f"livemap.choices.{choice}")
+        name = texts("en")(f"ui.{choice}")
         page.get_by_role("combobox", name=name).select_option(value)
     assert [commit["changes"] for commit in events(page)] == [
         {"stage": "weights"},

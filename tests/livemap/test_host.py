@@ -4,7 +4,7 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from tests.livemap.page import SHORT, described, unpacked
+from tests.livemap.page import SHORT, described, names, unpacked
 from xpos_viz.livemap import packed
 from xpos_viz.ui import livemap as ui
 
@@ -21,21 +21,21 @@ show(SHORT, texts("en"), "light", Look(), st.session_state.setdefault("told", []
 
 def said(changes, number, holds):
     """What the component says on a release: all that was moved so far."""
-    return {"said": {"moved": changes, "number": number, "holds": holds}}
+    return {"said": {"moved": changes, "number": number, "echo": 0, "holds": holds}}
 
 
 def test_the_host_passes_on_each_change_once(monkeypatch):
     told, session = [], {}
     monkeypatch.setattr(ui.st, "session_state", session)
-    name = described(SHORT)["data"]
-    session["livemap"] = said({"gamma": [1.0, 1]}, 1, name)
+    held = names(described(SHORT))
+    session["livemap"] = said({"gamma": [1.0, 1]}, 1, held)
     ui._take(told.append)
-    session["livemap"] = said({"gamma": [1.0, 1], "base": [3e4, 2], "stop": [9, 3]}, 3, name)
+    session["livemap"] = said({"gamma": [1.0, 1], "base": [3e4, 2], "stop": [9, 3]}, 3, held)
     ui._take(told.append)
     ui._take(told.append)
-    session["livemap"] = said({"gamma": [1.0, 1], "difference": ["ratio", 4]}, 4, name)
+    session["livemap"] = said({"gamma": [1.0, 1], "difference": ["ratio", 4]}, 4, held)
     ui._take(told.append)
-    session["livemap"] = said({"gamma": [1.0, 1]}, 4, None)  # it asks for data
+    session["livemap"] = said({"gamma": [1.0, 1]}, 4, [])  # it asks for data
     ui._take(told.append)
     assert told == [{"gamma": 1.0}, {"base": 3e4, "stop": 9}, {"difference": "ratio"}]
 
@@ -45,11 +45,14 @@ def test_the_host_sends_data_until_they_are_held():
     assert not app.exception
     sent = unpacked(app.get("bidi_component")[0].proto.bytes)
     assert json.dumps(sent, default=list) == json.dumps(
-        unpacked(packed(described(SHORT) | {"echo": 0})), default=list
+        unpacked(packed(described(SHORT) | {"echo": 0, "resets": 0, "only": ()})), default=list
     )
-    app.session_state["livemap"] = said({}, 0, sent["data"])
+    app.session_state["livemap"] = said({}, 0, names(sent))
     app.run()
     assert not app.exception
     assert not app.session_state["told"]
     again = unpacked(app.get("bidi_component")[0].proto.bytes)
-    assert again.keys() == sent.keys() - {"q", "k", "labels"}
+    assert again.keys() == {
+        *("data", "words", "streaming", "tokens", "head_dim", "encodings", "view"),
+        *("live_weights", "echo", "resets", "only"),
+    }

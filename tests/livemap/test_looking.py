@@ -16,11 +16,11 @@ from tests.livemap.page import (
     picture,
     point,
     reading,
+    without_data,
 )
 from tests.pages import channels, drawn, part
 from xpos_viz import decay_curve
 from xpos_viz.inputs import Sample
-from xpos_viz.livemap import without_data
 from xpos_viz.look import Look
 from xpos_viz.texts import texts
 from xpos_viz.theme import INKS
@@ -165,11 +165,51 @@ def test_data_that_are_not_there_are_asked_for(visit, host):
     other = replace(SHORT, inputs=Sample("pronoun", 8, 3))
     page.evaluate(f"told({host.offer(without_data(described(other)))})")
     page.wait_for_function("window.events.length === 1")
-    assert events(page) == [{"need": described(other)["data"]}]
+    assert events(page) == ["need"]
     page.evaluate(f"told({host.offer(described(other))})")
     drawn(page)
     point(page, 150, 280)
     expect_reading(page, other)
+
+
+def without_words(described):
+    """The same for a browser that has the sentences, colours and controls."""
+    left_out = ("sliders", "choices", "stages", "symbols", "theme", "text")
+    return {key: value for key, value in described.items() if key not in left_out}
+
+
+def test_words_that_are_kept_are_not_needed_and_others_are_asked_for(visit, host):
+    page = visit(described(SHORT))
+    moved = replace(SHORT, encodings=(SHORT.encodings[0], SHORT.encodings[1].replace(gamma=2.0)))
+    page.evaluate(f"told({host.offer(without_words(described(moved)))})")
+    page.wait_for_function("document.querySelector('[data-key=gamma]').ariaValueText === '2'")
+    assert events(page) == []
+    page.evaluate(f"told({host.offer(without_words(described(moved, 'zh')))})")
+    page.wait_for_function("window.events.length === 1")
+    assert events(page) == ["need"]
+    page.evaluate(f"told({host.offer(described(moved, 'zh'))})")
+    page.get_by_text(texts("zh")("livemap.more"), exact=True).wait_for()
+    assert events(page) == ["need"]
+
+
+def test_a_picture_that_begins_without_its_parts_asks_for_them(visit, host):
+    page = visit(described(SHORT))
+    page.evaluate(
+        """async (name) => {
+          window.handle.destroy();
+          const { mount } = await import("/live.js");
+          const bytes = new Uint8Array(await (await fetch(`/payload?${name}`)).arrayBuffer());
+          window.handle = mount(document.getElementById("map"), bytes);
+          window.handle.on("need", () => window.events.push("need"));
+        }""",
+        host.offer(without_words(without_data(described(SHORT)))),
+    )
+    page.wait_for_function("window.events.length === 1")
+    assert page.locator(".lm-root").count() == 0
+    page.evaluate(f"told({host.offer(described(SHORT))})")
+    page.wait_for_selector(".lm-root[data-state=ready]")
+    point(page, 150, 280)
+    expect_reading(page, SHORT)
 
 
 def test_shift_moves_and_two_fingers_zoom(visit):

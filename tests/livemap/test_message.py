@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from tests.cases import LAYOUTS, normal
-from tests.livemap.page import CORE, LONG, SHORT, at, described, unpacked
+from tests.livemap.page import CORE, LONG, SHORT, at, described, unpacked, without_data
 from xpos_viz import Experiment, attention_scores, rope, run, xpos
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.entry import Layout
 from xpos_viz.inputs import Expectation, Vectors
-from xpos_viz.livemap import packed, payload, without_data
+from xpos_viz.livemap import packed, payload
 from xpos_viz.livemap.bundle import modules
 from xpos_viz.livemap.message import LIVE_WEIGHTS
 from xpos_viz.look import Look

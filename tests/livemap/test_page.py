@@ -87,7 +87,7 @@ def test_controls_are_named_in_few_words_and_only_readings_are_spoken(language, 
     for key in ("first", "last"):
         assert page.get_by_role("slider", name=text(f"livemap.{key}"), exact=True).count() == 1
     for key in ("mask", "difference", "axis"):
-        name = text(f"livemap.choices.{key}")
+        name = text(f"ui.{key}")
         assert page.get_by_role("combobox", name=name, exact=True).count() == 1
     assert page.get_by_role("status").count() == 1
 

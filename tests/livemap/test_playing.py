@@ -5,11 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.livemap.page import SHORT, at, described, events, expect_reading, point, reading
+from tests.livemap.page import (
+    SHORT,
+    at,
+    described,
+    events,
+    expect_reading,
+    point,
+    reading,
+    without_data,
+)
 from tests.pages import drawn, grab, slider
 from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.inputs import Sample
-from xpos_viz.livemap import without_data
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser

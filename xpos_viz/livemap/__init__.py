@@ -10,10 +10,10 @@ JSON with byte arrays; :func:`packed` is the same as one run of bytes. Nothing h
 shows it: the dashboard and an exported page are hosts alike.
 
 On release of a control the handle emits "commit" with the values that were changed; the host
-answers with `update`. Arrays that did not change may be left out of it.
+answers with `update`. Parts that the browser holds, and says that it holds, are left out of it.
 """
 
 from xpos_viz.livemap.bundle import source
-from xpos_viz.livemap.message import packed, payload, without_data
+from xpos_viz.livemap.message import PARTS, packed, payload
 
-__all__ = ["packed", "payload", "source", "without_data"]
+__all__ = ["PARTS", "packed", "payload", "source"]

@@ -1,7 +1,8 @@
 """An experiment as the browser is told it."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -40,12 +41,17 @@ _FIGURE_SENTENCES = (
 )
 
 
+PARTS: tuple[str, ...] = ("data", "words", "streaming")
+"""The keys that name what a browser keeps."""
+
+
 def payload(
     experiment: Experiment,
     text: Text,
     mode: Mode,
     look: Look | None = None,
     own: tuple[str, ...] = (),
+    held: Container[str] = (),
 ) -> dict[str, Any]:
     """Describe an experiment to the browser.
 
@@ -61,13 +67,17 @@ def payload(
         How it is looked at.
     own
         Parameters for which each encoding has a slider of its own.
+    held
+        Names of the parts that the browser has, and that are left out.
 
     Returns
     -------
     dict
         JSON values, and bytes for arrays: q and k, float32, (tokens, head_dim), interleaved
         pairs; labels are text, never markup. `streamed` is None, or the core's weights where
-        the browser does not compute them.
+        the browser does not compute them. Each of :data:`PARTS` names what comes with it, by
+        all that it depends on: `data` q, k and labels; `words` sliders, choices, stages,
+        symbols, theme and text; `streaming` streamed.
 
     Raises
     ------
@@ -87,33 +97,23 @@ def payload(
     encodings = (experiment.encodings[0], experiment.encodings[-1])
     _check(experiment, encodings)
     head_dim = encodings[0].head_dim
-    vectors = experiment.inputs.load(head_dim)
-    return {
-        "data": f"{experiment.inputs!r} {head_dim}",
+    words = _words(encodings, own, text, mode)
+    weights = _weights(experiment, look)
+    named: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
+        "data": (f"{experiment.inputs!r} {head_dim}", lambda: _data(experiment, head_dim)),
+        "words": (_digest(words), lambda: words),
+        "streaming": (f"{weights!r}", lambda: {"streamed": _streamed(weights)}),
+    }
+    described = {
         "tokens": experiment.inputs.tokens,
         "head_dim": head_dim,
-        "q": _pairs(vectors.q.numpy(), vectors),
-        "k": _pairs(vectors.k.numpy(), vectors),
-        "labels": list(vectors.labels),
         "encodings": [_encoding(encoding) for encoding in encodings],
         "view": _view(experiment) | asdict(look),
-        "sliders": _sliders(encodings, own, text),
-        "choices": _choices(text),
-        "stages": {
-            stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
-            for stage in STAGES
-        },
-        "symbols": {name: row.symbol for name, row in PARAMETERS.items()},
-        "theme": _theme(mode),
-        "text": _text(text),
         "live_weights": LIVE_WEIGHTS,
-        "streamed": _streamed(experiment, look),
     }
-
-
-def without_data(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload without its vectors and labels, for a browser that has them."""
-    return {key: value for key, value in described.items() if key not in ("q", "k", "labels")}
+    for key, (name, part) in named.items():
+        described |= {key: name} | ({} if name in held else part())
+    return described
 
 
 def packed(described: Mapping[str, Any]) -> bytes:
@@ -235,23 +235,60 @@ def _text(text: Text) -> dict[str, Any]:
     return sentences | {
         "figure": {name: text(f"figure.{name}") for name in _FIGURE_SENTENCES},
         "controls": {"stage": text("ui.stage"), "window": text("ui.window")},
-        "choices": {name: text(f"livemap.choices.{name}") for name in _CHOICES},
+        "choices": {name: text(f"ui.{name}") for name in _CHOICES},
         "help": {name: text(f"livemap.help.{name}") for name in _HELPED},
         "comparison": {name: text(f"figure.comparison.{name}") for name in KINDS},
         "comparison_value": {name: text(f"figure.comparison_value.{name}") for name in KINDS},
     }
 
 
-def _streamed(experiment: Experiment, look: Look) -> dict[str, Any] | None:
-    """The core's weights, where they are shown and the browser does not compute them."""
+def _data(experiment: Experiment, head_dim: int) -> dict[str, Any]:
+    """Queries, keys and what their tokens are called."""
+    vectors = experiment.inputs.load(head_dim)
+    return {
+        "q": _pairs(vectors.q.numpy(), vectors),
+        "k": _pairs(vectors.k.numpy(), vectors),
+        "labels": list(vectors.labels),
+    }
+
+
+def _words(
+    encodings: tuple[Encoding, ...], own: tuple[str, ...], text: Text, mode: Mode
+) -> dict[str, Any]:
+    """All that is said and coloured, and the controls."""
+    return {
+        "sliders": _sliders(encodings, own, text),
+        "choices": _choices(text),
+        "stages": {
+            stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
+            for stage in STAGES
+        },
+        "symbols": {name: row.symbol for name, row in PARAMETERS.items()},
+        "theme": _theme(mode),
+        "text": _text(text),
+    }
+
+
+def _digest(described: Mapping[str, Any]) -> str:
+    """A name for JSON values that no others have."""
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+
+def _weights(experiment: Experiment, look: Look) -> Experiment | None:
+    """What the core computes, where weights are shown that the browser does not compute."""
     shown = "weights" in (experiment.view.stage, look.difference)
     if not shown or experiment.inputs.tokens <= LIVE_WEIGHTS:
         return None
-    described = replace(experiment, view=replace(experiment.view, stage="weights"))
-    result = run(described)
+    return replace(experiment, view=replace(experiment.view, stage="weights"))
+
+
+def _streamed(experiment: Experiment | None) -> dict[str, Any] | None:
+    """The core's weights, if there are any to be sent."""
+    if experiment is None:
+        return None
+    result = run(experiment)
     maps = (result.measurements[0], result.measurements[-1])
     return {
-        "name": f"{described!r}",
         "start": experiment.window.start,
         "stop": experiment.window.stop,
         "block": result.block,

@@ -14,6 +14,7 @@ from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.texts import LANGUAGES, Text
+from xpos_viz.ui import session
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 from xpos_viz.ui.settings import Several, Words
 from xpos_viz.ui.state import (
@@ -54,12 +55,14 @@ def source(text: Text) -> None:
 
 def reset(text: Text) -> None:
     """Draw the way back to the opening settings."""
+    if not is_shown("reset"):
+        return
     st.button(
         text("ui.reset"),
         key="reset",
         icon=":material/restart_alt:",
         help=text("ui.reset_help"),
-        on_click=lambda: commit(_reset),
+        on_click=lambda: session.reset(_reset),
         width="stretch",
     )
 
@@ -119,9 +122,26 @@ def key(text: Text, seen: range, shown: int) -> None:
     _series(text, "key", seen, shown, None, _set("key"))
 
 
+def is_shown(key: str) -> bool:
+    """Return whether a control is among those that the address shows."""
+    return not state().show or key in state().show
+
+
+def present_switch(text: Text) -> None:
+    """Draw the switch to large type and lines."""
+    _always(
+        st.toggle,
+        "present",
+        text("ui.present"),
+        state().present == "yes",
+        lambda old, new: replace(old, present=SWITCH[new]),
+        help=text("ui.present_help"),
+    )
+
+
 def language_switch(text: Text) -> None:
     """Draw the choice of language."""
-    _control(
+    _always(
         st.segmented_control,
         "lang",
         text("ui.language"),
@@ -262,6 +282,19 @@ def _control(
     The value is sent anew on every run, since a run that was overtaken may not have arrived;
     only the widget that was just moved is left alone, so that a quick hand is not pulled back.
     """
+    if is_shown(key):
+        _always(widget, key, label, value, change, **options)
+
+
+def _always(
+    widget: Callable[..., object],
+    key: str,
+    label: str,
+    value: object,
+    change: Change,
+    **options: object,
+) -> None:
+    """Draw a widget, whatever the address shows."""
     if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
     widget(

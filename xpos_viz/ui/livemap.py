@@ -2,11 +2,11 @@
 
 Its module mounts once and is updated on every run, so zoom and focus stay. While a control is
 dragged it sends nothing; on release it sets its state to what changed, the number of that
-release, and which data it holds, so that data go to the browser once.
+release, and which parts it holds, so that they go to the browser once.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.look import Look
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui.session import heard
+from xpos_viz.ui.session import heard, resets
 
 Moves = dict[str, Any]
 """New values by key: those of the sliders, stage, mask, start, stop, and the ways to look."""
@@ -49,17 +49,17 @@ export default function ({ data, parentElement, setStateValue }) {
 function start(data, parentElement, setStateValue) {
   const handle = mount(parentElement, data);
   const moved = {}; // key → [value, number of the release]; a run may see several at once
-  let said = { moved, number: 0, holds: null };
+  let said = { moved, number: 0, echo: 0, holds: [], needs: 0 };
   const say = (news) => setStateValue("said", (said = { ...said, ...news }));
-  handle.on("commit", ({ changes, number, holds }) => {
+  handle.on("commit", ({ changes, number, echo, holds }) => {
     for (const [key, value] of Object.entries(changes)) moved[key] = [value, number];
-    say({ number, holds });
+    say({ number, echo, holds });
   });
-  handle.on("need", () => say({ holds: null }));
+  handle.on("need", () => say({ holds: [], needs: said.needs + 1 }));
   return handle;
 }
 """
-_KEY, _SAID, _TAKEN, _STREAMED = "livemap", "said", "livemap_taken", "livemap_streamed"
+_KEY, _SAID, _TAKEN, _SENT = "livemap", "said", "livemap_taken", "livemap_sent"
 _MODULE = livemap.source().encode()
 _PATH = f"xpos_viz-{hashlib.sha256(_MODULE).hexdigest()[:16]}.js"  # another text, another name
 _component = component("xpos_viz_livemap", js=_HOST.replace("$path", _PATH))
@@ -87,6 +87,7 @@ def show(
     look: Look,
     on_commit: Callable[[Moves], None],
     own: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
 ) -> None:
     """Draw the live map of an experiment.
 
@@ -104,31 +105,41 @@ def show(
         Called with what was changed when a control is let go, before the run that follows.
     own
         Parameters for which each encoding has a slider of its own.
+    only
+        The controls that are shown; none named is all of them.
     """
-    described = livemap.payload(experiment, text, mode, look, own)
-    described["echo"] = st.session_state.get(_TAKEN, 0)
-    streamed = described["streamed"] and described["streamed"]["name"]
-    if _said().holds == described["data"]:
-        described = livemap.without_data(described)
-        if streamed and streamed == st.session_state.get(_STREAMED):
-            described.pop("streamed")
-    st.session_state[_STREAMED] = streamed
+    described = livemap.payload(experiment, text, mode, look, own, _held())
+    st.session_state[_SENT] = [described[name] for name in livemap.PARTS]
+    known = {"echo": st.session_state.get(_TAKEN, 0), "resets": resets(), "only": only}
     _component(
         key=_KEY,
-        data=livemap.packed(described),
+        data=livemap.packed(described | known),
         default={_SAID: None},
         on_said_change=lambda: _take(on_commit),
     )
-    if _TAKEN not in st.session_state:  # what was said before this session is in its address
-        st.session_state[_TAKEN] = _said().number
-        if st.session_state[_TAKEN]:
-            st.rerun()  # and the picture goes back to that
+    if _TAKEN not in st.session_state:  # what an earlier session heard is in the address
+        st.session_state[_TAKEN] = _said().echo
+        if _said().number:
+            _take(on_commit)
+            st.rerun()
+
+
+def _held() -> Sequence[str]:
+    """Names of the parts that the browser has: those it was sent last, or says that it holds.
+
+    Until it has said something, nobody knows that it is there.
+    """
+    if not st.session_state.get(_KEY, {}).get(_SAID):
+        return ()
+    return st.session_state.get(_SENT) or _said().holds
 
 
 def _take(on_commit: Callable[[Moves], None]) -> None:
     """Pass on what was moved since the last time, once."""
     heard(_KEY)
     said, taken = _said(), st.session_state.get(_TAKEN, 0)
+    if not said.holds:  # a part did not arrive
+        st.session_state[_SENT] = []
     news = {key: value for key, (value, at) in said.moved.items() if at > taken}
     st.session_state[_TAKEN] = max(taken, said.number)
     if news:
@@ -137,11 +148,22 @@ def _take(on_commit: Callable[[Moves], None]) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """What the component said: each control's last value and release, and the data it holds."""
+    """What the component said.
+
+    Parameters
+    ----------
+    moved
+        Each control's last value, and the number of its release.
+    number, echo
+        Of the last release, and of the last one that it knows to be heard.
+    holds
+        Names of the parts that need not be sent.
+    """
 
     moved: dict[str, tuple[str | float, int]] = field(default_factory=dict[str, tuple[Any, int]])
     number: int = 0
-    holds: str | None = None
+    echo: int = 0
+    holds: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, said: object) -> "Said":
@@ -151,10 +173,12 @@ class Said:
         heard = cast("Mapping[str, Any]", said)
         moved, holds = heard.get("moved"), heard.get("holds")
         entries = cast("Mapping[str, Any]", moved).items() if isinstance(moved, Mapping) else ()
+        names = cast("list[Any]", holds) if isinstance(holds, list) else []
         return cls(
             {key: tuple(entry) for key, entry in entries if _is_move(entry)},
             heard["number"] if _is_release(heard.get("number")) else 0,
-            holds if isinstance(holds, str) else None,
+            heard["echo"] if _is_release(heard.get("echo")) else 0,
+            tuple(name for name in names if isinstance(name, str)),
         )
 
 

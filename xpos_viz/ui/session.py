@@ -13,7 +13,7 @@ from xpos_viz.texts import LANGUAGES, Text, texts
 from xpos_viz.ui.state import Refusal, State, from_address, numbers, to_address
 
 _STATE, _ADDRESS, _REFUSALS, _LOADED = "state", "address", "refusals", "loaded"
-_CALLED, _MOVED = "called", "moved"
+_CALLED, _MOVED, _RESETS = "called", "moved", "resets"
 
 
 def begin() -> Text:
@@ -60,6 +60,17 @@ def moved() -> str | None:
 def heard(key: str | None) -> None:
     """Note the control that starts a run: what the browser sends as its address may be older."""
     st.session_state[_CALLED] = key
+
+
+def resets() -> int:
+    """Return how often the session was reset: it ends what plays, even where nothing changes."""
+    return st.session_state.get(_RESETS, 0)
+
+
+def reset(change: Callable[[State], State]) -> None:
+    """Change the state by a reset."""
+    st.session_state[_RESETS] = resets() + 1
+    commit(change)
 
 
 def commit(change: Callable[[State], State], key: str | None = None) -> None:

@@ -19,10 +19,17 @@ from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, whole, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
+
+CONTROLS: tuple[str, ...] = (
+    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours", "reset"),
+)
+"""The controls of which an address may choose those that are shown."""
 
 SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
@@ -69,6 +76,10 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    present
+        Whether type and lines are large, for a projector.
+    show
+        The controls that are shown; none named is all of them.
     """
 
     experiment: Experiment
@@ -80,6 +91,8 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(20, 0, MAX_LENGTH - 1)
     panels: str = words(("change", "rope", "xpos"))
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:

@@ -4,6 +4,7 @@
  */
 
 const NO_DATA = { q: undefined, k: undefined, labels: [] };
+const PARTS = { data: "q", words: "text", streaming: "streamed" }; // name → a key that comes along
 const VIEW = ["stage", "mask", "start", "stop", "difference", "axis", "colours"];
 
 /**
@@ -44,15 +45,32 @@ export function stepsWith(steps, seen) {
 }
 
 /**
+ * Whether a payload comes with all of its parts.
+ * @param {object} payload
+ * @returns {boolean}
+ */
+export function isWhole(payload) {
+  return Object.values(PARTS).every((key) => key in payload);
+}
+
+/** The names of the parts that come with a payload. */
+function namesOf(payload) {
+  const brought = Object.keys(PARTS).filter((name) => PARTS[name] in payload);
+  return Object.fromEntries(brought.map((name) => [name, payload[name]]));
+}
+
+/**
  * Keep the values of the controls.
- * @param {object} first a payload
+ * @param {object} first a whole payload
  * @returns {object} the store
  */
 export function createStore(first) {
   let payload = first;
+  let parts = namesOf(first); // that are kept
   let values = valuesOf(first);
   let sent = values;
   let number = first.echo ?? 0;
+  let answered = number; // the last commit that the host has told to know of
   const unanswered = new Map(); // key → number of the commit that changed it
 
   /** What was changed and is not being moved any more, once; null if there is nothing. */
@@ -64,12 +82,12 @@ export function createStore(first) {
     number += 1;
     keys.forEach((key) => unanswered.set(key, number));
     sent = { ...sent, ...changes };
-    return { changes, number };
+    return { changes, number, echo: answered };
   }
 
-  /** Whether a payload has what was not set here: other data, or a value that was not sent. */
+  /** Whether a payload has what was not set here: other data, a reset, a value that was not sent. */
   function overruledBy(next) {
-    if (isOther(next)) return true;
+    if (isOther(next) || next.resets !== payload.resets) return true;
     const told = valuesOf({ ...payload, ...next });
     const waits = (key) => unanswered.get(key) > (next.echo ?? Infinity);
     const keys = Object.keys({ ...sent, ...told });
@@ -81,8 +99,10 @@ export function createStore(first) {
   /** Take what the host says, but for what is being moved or was not heard by the host yet. */
   function receive(next, held) {
     payload = { ...payload, ...(isOther(next) ? NO_DATA : {}), ...next };
-    const answered = next.echo ?? Infinity;
-    for (const [key, at] of unanswered) if (at <= answered) unanswered.delete(key);
+    parts = { ...parts, ...namesOf(next) };
+    const known = next.echo ?? Infinity;
+    answered = next.echo ?? number;
+    for (const [key, at] of unanswered) if (at <= known) unanswered.delete(key);
     const told = valuesOf(payload);
     const kept = (from, own) =>
       Object.fromEntries(
@@ -103,6 +123,13 @@ export function createStore(first) {
     set: (changes) => {
       values = { ...values, ...changes };
     },
+    /** The names of the parts that need not be sent again. */
+    holds: () => Object.values(parts),
+    /** The names of the parts that the payload is of and that were not sent. */
+    lacks: () =>
+      Object.keys(PARTS)
+        .map((name) => payload[name])
+        .filter((name) => !Object.values(parts).includes(name)),
     settle,
     overruledBy,
     receive,
