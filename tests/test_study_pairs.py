@@ -93,7 +93,7 @@ def test_a_response_as_a_table_has_a_row_for_each_pair_and_lag():
 # In motion
 
 
-@pytest.mark.parametrize(("head_dim", "count"), [(2, 1), (4, 2), (24, 12), (64, 12), (512, 12)])
+@pytest.mark.parametrize(("head_dim", "count"), [(2, 1), (4, 2), (12, 6), (64, 6), (512, 6)])
 def test_few_pairs_move_from_the_fastest_to_the_slowest(head_dim, count):
     pairs = in_motion(xpos(head_dim), 50).pairs
     assert len(pairs) == count <= POINTS
@@ -102,7 +102,7 @@ def test_few_pairs_move_from_the_fastest_to_the_slowest(head_dim, count):
     assert count == 1 or steps.max() - steps.min() <= 1
 
 
-@pytest.mark.parametrize(("tokens", "last"), [(1, 0), (2, 1), (28, 27), (129, 128), (1002, 128)])
+@pytest.mark.parametrize(("tokens", "last"), [(1, 0), (2, 1), (28, 27), (65, 64), (1002, 64)])
 def test_pairs_move_lag_by_lag(tokens, last):
     response = in_motion(xpos(64), tokens)
     assert response.lags.tolist() == list(range(last + 1))

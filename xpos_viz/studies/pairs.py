@@ -22,10 +22,10 @@ from xpos_viz.measurements import frozen, load
 COLUMNS = 512
 """Most lags of a map."""
 
-STEPS = 128
+STEPS = 64
 """Most lags that pairs move along: one by one, so that the fastest is seen to turn."""
 
-POINTS = 12
+POINTS = 6
 """Most pairs that are seen to move at once."""
 
 FAMILIES: tuple[str, ...] = tuple(
@@ -109,8 +109,9 @@ class Parts:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The score under each encoding, which is the sum of its shares."""
-        return self.shares.sum(-1)
+        """The score under each encoding, which is the sum of its shares; NaN of ∞ − ∞."""
+        with np.errstate(invalid="ignore"):
+            return self.shares.sum(-1)
 
     @property
     def longest(self) -> NDArray[np.int64]:

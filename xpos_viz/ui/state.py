@@ -18,6 +18,7 @@ from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
+from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
@@ -27,7 +28,7 @@ SWITCH: tuple[str, ...] = ("no", "yes")
 CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
-    *("difference", "axis", "colours", "reset"),
+    *("difference", "axis", "colours", "pair_encoding", "query", "key", "reset"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -76,6 +77,10 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    pair_encoding
+        The encoding whose pairs are shown.
+    key
+        The token whose key is looked at; the nearest one that the query sees.
     present
         Whether type and lines are large, for a projector.
     show
@@ -91,6 +96,8 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(20, 0, MAX_LENGTH - 1)
     panels: str = words(("change", "rope", "xpos"))
+    pair_encoding: str = words(FAMILIES)
+    key: int = whole(0, 0, MAX_LENGTH - 1)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
 
