@@ -27,7 +27,7 @@ def test_pairs_turn_and_a_score_is_taken_apart(visit):
     page.get_by_role("heading", name=texts("en")("pages.pairs.title")).wait_for()
     settled(page)
     assert parameters(page) == SHORT
-    assert page.locator(".js-plotly-plot").count() == 3
+    becomes(page.locator(".js-plotly-plot").count, 3, "pictures")
 
     select(page, "pair_encoding", "YaRN")
     becomes(lambda: [title(page, place)[:4] for place in (0, 1)], ["YaRN"] * 2, "pictures of")
