@@ -62,8 +62,7 @@ def _pairs(encoding: Encoding, length: int, text: Text) -> None:
     with beside:
         controls.source(text)
         controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
-        controls.parameters(text, "base", "gamma", "scale_base")
-        controls.own(text, encoding.family)
+        controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.reset(text)
 
