@@ -7,6 +7,7 @@ and source → the code behind it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
@@ -51,6 +52,7 @@ _STYLE = """<style>
 _LARGE = 1.375  # times the usual type
 _GROWN = f"<style>html {{ font-size: {16 * _LARGE:g}px !important; }}</style>"
 _BARE = {"displayModeBar": False, "scrollZoom": False}
+_drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
 def top(pages: Mapping[str, st.Page], text: Text) -> None:
@@ -125,7 +127,7 @@ def picture(
     description: Description, table: Callable[[], pd.DataFrame], text: Text, *, key: str
 ) -> None:
     """Draw a figure, its notes, and its files to take along."""
-    figure = plotly_pen.draw(description, mode=mode(), larger=_LARGE if large() else 1.0)
+    figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=key, config=_BARE, alt=description.alt)
     if description.notes:
         st.caption("  \n".join(description.notes))
