@@ -31,7 +31,8 @@ from xpos_viz.figures import fonts
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.description import Curve, Curves
 from xpos_viz.figures.paper import DPI, INK, PAGE
-from xpos_viz.figures.paper_pen import KINDS, VECTOR_CELLS, draw, save
+from xpos_viz.figures.paper.cells import VECTOR_CELLS
+from xpos_viz.figures.paper_pen import KINDS, draw, save
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, token_labels
 from xpos_viz.results import curves

@@ -80,6 +80,17 @@ DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 """Strokes of curves in order, for greyscale."""
 
 
+def stroke(place: int, dash: str = "") -> tuple[str, str]:
+    """Return colour and dash of the curve at a place; after the last one they begin anew.
+
+    Examples
+    --------
+    >>> stroke(7), stroke(7, "solid")
+    (('#d55e00', 'dash'), ('#d55e00', 'solid'))
+    """
+    return LINES[place % len(LINES)], dash or DASHES[place % len(DASHES)]
+
+
 @dataclass(frozen=True)
 class Ink:
     """Colours of what is not data.

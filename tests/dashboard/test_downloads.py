@@ -15,7 +15,7 @@ from tests.dashboard.server import becomes
 from xpos_viz import run
 from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import GAMMAS
-from xpos_viz.figures.paper_pen import DPI, PAGE
+from xpos_viz.figures.paper import DPI, PAGE
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
 from xpos_viz.theme import PALETTES

@@ -192,6 +192,12 @@ class Curves:
     logarithmic_y: bool = False
     marks: tuple[Mark, ...] = ()
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Place of each curve in :data:`xpos_viz.theme.LINES`."""
+        lines = enumerate(curve.line for curve in self.curves)
+        return tuple(place if line is None else line for place, line in lines)
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -204,9 +210,9 @@ class Grid:
     x, y
         Titles of the axes, with units.
     columns, rows
-        Where the columns and rows stand: numbers, or words.
+        Where the columns and rows stand: rising numbers, or words. Rows run down from the first.
     values
-        (rows, columns); NaN is left out.
+        (rows, columns); where it is NaN the ground is seen.
     bar
         Its colour bar.
     logarithmic
@@ -279,4 +285,4 @@ class Plane:
     notes: tuple[str, ...] = ()
 
 
-Description = Heatmaps | Curves
+Description = Heatmaps | Curves | Grid | Bars | Plane

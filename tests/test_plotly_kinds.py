@@ -1,0 +1,219 @@
+"""Curves with bands and marks, grids, bars and planes on a screen, as data that are sent."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests import drawn, kinds
+from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.theme import INKS, LINES
+
+each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
+
+
+@each_kind
+@pytest.mark.parametrize("mode", INKS)
+def test_every_kind_has_its_ink_and_its_words(description, mode):
+    spec = drawn.spec(draw(description, mode=mode))
+    layout = spec["layout"]
+    assert layout["paper_bgcolor"] == INKS[mode].page
+    assert layout["template"] == {"data": {"scatter": [{"type": "scatter"}]}}
+    assert INKS["light" if mode == "dark" else "dark"].text not in json.dumps(spec)
+    (title,) = layout["annotations"]
+    assert all(line in title["text"] for line in description.title)
+    assert layout["xaxis"]["title"]["text"] == description.x
+    assert layout["yaxis"]["title"]["text"] == description.y
+
+
+def test_a_long_title_is_broken_and_has_room():
+    long = replace(kinds.curves(), title=("word " * 20, "字" * 60))
+    short, tall = (drawn.spec(draw(each))["layout"] for each in (kinds.curves(), long))
+    (title,) = tall["annotations"]
+    lines = title["text"].split("<br>")
+    assert [line.count("word") for line in lines[:3]] == [9, 9, 2]
+    assert [line.count("字") for line in lines[3:]] == [29, 29, 2]
+    assert tall["margin"]["t"] - short["margin"]["t"] == tall["height"] - short["height"] == 4 * 17
+
+
+# Curves
+
+
+def test_curves_have_the_colour_of_their_line():
+    spec = drawn.spec(draw(kinds.curves()))
+    lines = [trace for trace in spec["data"] if trace["mode"] == "lines" and trace["line"]["width"]]
+    assert [trace["name"] for trace in lines] == ["mean", "bound &lt;b&gt;", "other"]
+    assert [trace["line"]["color"] for trace in lines] == [LINES[2]] * 3
+    assert [trace["line"]["dash"] for trace in lines] == ["dot", "dot", "dot"]
+    plain = replace(
+        kinds.curves(), curves=tuple(replace(c, line=None) for c in kinds.curves().curves)
+    )
+    lines = drawn.spec(draw(plain))["data"][1:4]
+    assert [trace["line"]["color"] for trace in lines] == list(LINES[:3])
+    assert [trace["line"]["dash"] for trace in lines] == ["solid", "dot", "dot"]
+
+
+@pytest.mark.parametrize("logarithmic_y", [False, True])
+def test_a_band_is_closed_and_has_gaps(logarithmic_y):
+    """There and back over each piece; on a logarithmic axis it ends where the axis does."""
+    spec = drawn.spec(draw(kinds.curves(logarithmic_y=logarithmic_y)))
+    trace = spec["data"][0]
+    assert (trace["fill"], trace["hoverinfo"], trace["showlegend"]) == ("toself", "skip", False)
+    assert trace["fillcolor"] == "rgba(0,158,115,0.18)"
+    assert trace["legendgroup"] == spec["data"][1]["legendgroup"]
+    assert drawn.array(trace["x"]).astype(float).tolist()[:4] == [1, 10, 10, 1]
+    y = drawn.array(trace["y"]).astype(float)
+    assert y[[0, 1, 3]].tolist() == pytest.approx([2, 3, 0.5])
+    assert y[2] == -1 if not logarithmic_y else 0 < y[2] < 1e-3
+    assert np.isnan(y[[4, 7]]).all()
+    assert y[[5, 6]].tolist() == pytest.approx([0.5, 0.05])
+
+
+def test_marks_are_named_points():
+    spec = drawn.spec(draw(kinds.curves()))
+    marks = spec["data"][-1]
+    assert (marks["mode"], marks["text"]) == ("markers+text", ["half-life 10", "the end"])
+    assert drawn.array(marks["x"]).tolist() == [10, 1000]
+    assert drawn.array(marks["y"]).tolist() == [0.4, 1]
+    assert marks["marker"]["color"] == [LINES[2], LINES[5]]
+    assert marks["textposition"] == ["top right", "top left"]
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_axes_are_linear_or_logarithmic(logarithmic):
+    layout = drawn.spec(draw(kinds.curves(logarithmic=logarithmic, logarithmic_y=logarithmic)))[
+        "layout"
+    ]
+    kind = "log" if logarithmic else "linear"
+    assert (layout["xaxis"]["type"], layout["yaxis"]["type"]) == (kind, kind)
+    assert layout["yaxis"]["zeroline"] is not logarithmic
+    assert layout["xaxis"].get("dtick") == (1 if logarithmic else None)
+
+
+def test_values_beyond_single_precision_are_sent_whole():
+    x, y = np.array([1.0, 2.0]), np.array([1e-300, 1e300])
+    curve = replace(kinds.curves().curves[2], x=x, y=y)
+    spec = drawn.spec(draw(replace(kinds.curves(), curves=(curve,), marks=())))
+    assert drawn.array(spec["data"][0]["y"]).tolist() == y.tolist()
+
+
+# Grids
+
+
+@pytest.mark.parametrize("name", ["grid", "log", "words"])
+def test_a_grid_has_its_cells_at_their_places(name):
+    grid = kinds.ALL[name]
+    spec = drawn.spec(draw(grid))
+    (trace,) = spec["data"]
+    z, layout = drawn.array(trace["z"]).astype(float), spec["layout"]
+    assert np.array_equal(np.isnan(z), np.isnan(grid.values))
+    assert z[np.isfinite(grid.values)] == pytest.approx(grid.values[np.isfinite(grid.values)])
+    assert z[2, 3] == np.finfo(np.float64).max
+    assert layout["yaxis"]["autorange"] == "reversed"
+    assert layout["plot_bgcolor"] == INKS["light"].masked
+    kind = {"grid": "linear", "log": "log", "words": "category"}[name]
+    assert layout["xaxis"]["type"] == kind
+    assert layout["coloraxis"]["colorbar"]["title"]["text"] == "share"
+    assert 0.5 < layout["coloraxis"]["cmax"] < 0.51
+    if name == "words":
+        assert drawn.array(trace["x"]).tolist() == ["a", "b", "a\u200b", "c"]
+        assert drawn.array(trace["y"]).tolist() == ["float16", "float32", "float64"]
+    else:
+        assert drawn.array(trace["x"]).tolist() == kinds.X.tolist()
+
+
+def test_a_grid_of_factors_is_read_as_factors():
+    (trace,) = drawn.spec(draw(kinds.grid(powers=True)))["data"]
+    assert trace["hovertemplate"].startswith("<b>%{text}</b>")
+    assert drawn.array(trace["text"])[0, 0] == "0.707107"
+
+
+# Bars
+
+
+def test_bars_stand_in_groups_and_equal_labels_apart():
+    spec = drawn.spec(draw(kinds.bars()))
+    first, second = spec["data"]
+    assert (first["type"], spec["layout"]["barmode"]) == ("bar", "group")
+    assert [first["name"], second["name"]] == ["RoPE", "XPos &lt;i&gt;"]
+    for trace, (_, heights) in zip(spec["data"], kinds.bars().series, strict=True):
+        assert drawn.array(trace["x"]).tolist() == ["the", "&lt;s&gt;", "the\u200b"]
+        y = drawn.array(trace["y"]).astype(float)
+        assert y == pytest.approx(heights, nan_ok=True)
+    assert [first["marker"]["color"], second["marker"]["color"]] == list(LINES[:2])
+    assert spec["layout"]["xaxis"]["type"] == "category"
+
+
+# Planes
+
+
+def test_a_plane_has_the_unit_circle_and_equal_axes():
+    layout = drawn.spec(draw(kinds.plane()))["layout"]
+    (circle,) = layout["shapes"]
+    assert (circle["type"], circle["x0"], circle["x1"], circle["y0"], circle["y1"]) == (
+        *("circle", -1, 1),
+        *(-1, 1),
+    )
+    assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == pytest.approx([-1.62, 1.62])
+    assert layout["yaxis"]["scaleanchor"] == "x"
+
+
+def test_a_plane_moves_step_by_step():
+    plane = kinds.plane()
+    spec = drawn.spec(draw(plane))
+    *paths, points = spec["data"]
+    for trace, label, path in zip(paths, plane.labels, plane.paths, strict=True):
+        assert trace["name"] == label
+        assert drawn.array(trace["x"]) == pytest.approx(path.real)
+        assert drawn.array(trace["y"]) == pytest.approx(path.imag)
+    assert points["text"] == list(plane.labels)
+    assert drawn.array(points["x"]) == pytest.approx(plane.paths[:, 0].real)
+    assert [frame["name"] for frame in spec["frames"]] == ["0", "1", "2", "3", "4"]
+    for step, frame in enumerate(spec["frames"]):
+        assert frame["traces"] == [len(paths)]
+        assert drawn.array(frame["data"][0]["y"]) == pytest.approx(plane.paths[:, step].imag)
+    (slider,) = spec["layout"]["sliders"]
+    assert [step["label"] for step in slider["steps"]] == list(plane.steps)
+    assert [step["args"][0] for step in slider["steps"]] == [
+        [frame["name"]] for frame in spec["frames"]
+    ]
+    ((button,),) = (menu["buttons"] for menu in spec["layout"]["updatemenus"])
+    assert (button["args"][0], button["args2"][0]) == (None, [None])
+
+
+def test_many_points_are_named_by_pointing_at_them():
+    assert drawn.spec(draw(kinds.plane(12)))["layout"]["showlegend"] is True
+    assert drawn.spec(draw(kinds.plane(13)))["layout"]["showlegend"] is False
+
+
+# Small multiples
+
+
+def test_maps_wrap_into_rows():
+    _, maps = drawn.maps()
+    panel = maps.panels[0]
+    many = replace(maps, panels=(panel,) * 5, bars=maps.bars[:1], across=2)
+    layout = drawn.spec(draw(many))["layout"]
+    frames = [
+        (layout[f"xaxis{place}"]["domain"], layout[f"yaxis{place}"]["domain"])
+        for place in ("", *range(2, 6))
+    ]
+    assert frames[0][0] == frames[2][0] == frames[4][0]
+    assert frames[1][0] == frames[3][0]
+    assert frames[0][1] == frames[1][1]
+    assert frames[0][1][0] > frames[2][1][1] > frames[2][1][0] > frames[4][1][1]
+    titles = [layout[f"yaxis{place}"]["title"]["text"] for place in ("", *range(2, 6))]
+    assert [bool(title) for title in titles] == [True, False, True, False, True]
+    bar = layout["coloraxis"]["colorbar"]
+    assert (bar["y"], bar["x"]) == pytest.approx((frames[4][1][0], 0.5))
+
+
+def test_bars_of_several_rows_stand_under_their_last_row():
+    _, maps = drawn.maps()
+    first, _, last = maps.panels
+    spec = drawn.spec(draw(replace(maps, panels=(first,) * 3 + (last,), across=2)))
+    shared, own = (spec["layout"][name]["colorbar"] for name in ("coloraxis", "coloraxis2"))
+    assert shared["y"] == pytest.approx(own["y"])
+    assert shared["x"] < 0.5 < own["x"]
+    assert shared["len"] == pytest.approx(own["len"])

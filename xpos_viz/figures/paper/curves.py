@@ -1,0 +1,77 @@
+"""Curves on paper, with their bands and marks."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from xpos_viz.figures.description import Curves
+from xpos_viz.figures.fonts import drawable
+from xpos_viz.figures.paper import INK, TICK, font, style
+from xpos_viz.figures.paper.frame import frame, legend, number_ticks, open_frame
+from xpos_viz.figures.spans import band, finite, height_limits, leans_left
+from xpos_viz.theme import stroke
+
+_STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
+
+
+def draw(figure: Figure, curves: Curves) -> None:
+    """Draw lines over bands over one pair of axes, with the legend above and the notes below."""
+    axes = frame(figure, curves, entries=len(curves.curves))
+    _scale(axes, curves)
+    _draw_lines(axes, curves)
+    _draw_bands(axes, curves)
+    _draw_marks(axes, curves)
+    number_ticks(axes.xaxis, *axes.get_xlim(), logarithmic=curves.logarithmic)
+    number_ticks(axes.yaxis, *axes.get_ylim(), logarithmic=curves.logarithmic_y)
+    open_frame(axes)
+    legend(axes)
+
+
+def _scale(axes: Axes, curves: Curves) -> None:
+    """Kinds of axes, and limits around what will be drawn."""
+    axes.set_xscale("log" if curves.logarithmic else "linear")
+    axes.set_ylim(height_limits(curves))
+    if curves.logarithmic_y:
+        axes.set_yscale("log", nonpositive="mask")
+    axes.margins(x=0)
+
+
+def _draw_lines(axes: Axes, curves: Curves) -> None:
+    """One line per curve, broken where a value is not finite, and one at 0."""
+    for curve, place in zip(curves.curves, curves.places, strict=True):
+        colour, dash = stroke(place, curve.dash)
+        axes.plot(
+            curve.x,
+            finite(curve.y),
+            color=colour,
+            linestyle=_STROKES[dash],
+            linewidth=1.4,
+            label=drawable(curve.label),
+        )
+    if not curves.logarithmic_y:
+        axes.axhline(0, color=INK.faint, linewidth=0.8, zorder=1)
+
+
+def _draw_bands(axes: Axes, curves: Curves) -> None:
+    """The ground between low and high, which changes no limits."""
+    for place, curve in enumerate(curves.curves):
+        if curve.band is not None:
+            colour, _ = stroke(curves.places[place])
+            x, low, high = band(curves, place)
+            axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0, zorder=1.5)
+
+
+def _draw_marks(axes: Axes, curves: Curves) -> None:
+    """Named points; their names lean away from the nearer end."""
+    for mark in curves.marks:
+        colour, _ = stroke(mark.line)
+        point = {"marker": "o", "markersize": 5, "markeredgecolor": INK.page}
+        axes.plot([mark.x], [mark.y], color=colour, zorder=3, clip_on=False, **point)
+        left = leans_left(curves, mark.x)
+        axes.annotate(
+            drawable(mark.label),
+            (mark.x, mark.y),
+            (-5 if left else 5, 4),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            **style(font(TICK)),
+        )

@@ -1,0 +1,141 @@
+"""What all pictures on a screen share: type, ground, axes and titles, in pixels."""
+
+import html
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from xpos_viz.theme import Ink
+
+_FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
+_LEFT, _RIGHT = 64, 16  # pixels beside what has one pair of axes
+_LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
+_SINGLE = np.finfo(np.float32).max
+_LINE = 17  # pixels of a line of a title
+
+
+def sheet(
+    title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT
+) -> go.Figure:
+    """Return an empty figure for one pair of axes, with its title above and room around it."""
+    lines = _wrapped(title)
+    above = 24 + _LINE * (len(lines) + "".join(lines).count("<br>"))
+    figure = go.Figure()
+    figure.update_layout(
+        base(ink),
+        plot_bgcolor=ink.page,
+        height=height + above + below,
+        margin={"l": left, "r": _RIGHT, "t": above, "b": below},
+    )
+    figure.add_annotation(titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - left})
+    return figure
+
+
+def base(ink: Ink) -> dict[str, Any]:
+    """Return what every figure shares; an empty template, so that nothing else restyles it."""
+    return {
+        "template": go.layout.Template(),
+        "paper_bgcolor": ink.page,
+        "font": {"family": _FONT, "size": 12, "color": ink.text},
+        "hoverlabel": {"bgcolor": ink.page, "bordercolor": ink.faint, "font": {"color": ink.text}},
+        "showlegend": True,
+    }
+
+
+def legend(ink: Ink, y: float = -0.24) -> dict[str, Any]:
+    """Return a legend below the axes."""
+    font = {"color": ink.text}
+    return {"orientation": "h", "x": 0, "y": y, "yanchor": "top", "font": font}
+
+
+def axis_style(ink: Ink) -> dict[str, Any]:
+    """Return an axis with quiet ticks."""
+    return {
+        "gridcolor": ink.grid,
+        "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": ink.faint,
+        "tickfont": {"color": ink.faint, "size": 11},
+        "linecolor": ink.faint,
+    }
+
+
+def log_axis(low: float, high: float) -> dict[str, Any]:
+    """Return a logarithmic axis; where there is room it names the powers of ten alone."""
+    powers = math.log10(high / low) if 0 < low < high else 0.0
+    return {"type": "log"} | ({"dtick": 1} if 2 <= powers <= 8 else {})
+
+
+def named(text: str, ink: Ink) -> dict[str, Any]:
+    """Return the title of an axis."""
+    return {"text": text, "standoff": 8, "font": {"color": ink.text, "size": 12}}
+
+
+def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]:
+    """Return lines above a panel, the first one strong."""
+    rest = "".join(
+        f"<br><span style='font-size:12px;color:{ink.faint}'>{line}</span>" for line in lines[1:]
+    )
+    return {
+        "text": f"<b>{lines[0]}</b>{rest}",
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 6,
+        "align": "left",
+        "showarrow": False,
+        "font": {"size": 15, "color": ink.text},
+    }
+
+
+def safe(label: str) -> str:
+    """Return a label that Plotly shows letter by letter and never reads as markup."""
+    return html.escape(label, quote=False)
+
+
+def words_width(places: object) -> int:
+    """Return the pixels that the longest of words takes, within reason, or 0 for numbers."""
+    return min(130, 6 * max(map(len, places))) if isinstance(places, tuple) else 0
+
+
+def apart(words: Sequence[str]) -> list[str]:
+    r"""Return words as categories: equal ones are told apart by letters without a width.
+
+    Examples
+    --------
+    >>> apart(["a", "b", "a"])
+    ['a', 'b', 'a\u200b']
+    """
+    seen: dict[str, int] = {}
+    categories = []
+    for word in words:
+        categories.append(safe(word) + "\u200b" * seen.get(word, 0))
+        seen[word] = seen.get(word, 0) + 1
+    return categories
+
+
+def sent(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return values as they are sent: in single precision where it holds them."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return values.astype(np.float32) if sizes.max(initial=0.0) < _SINGLE else values
+
+
+def _wrapped(title: Sequence[str]) -> list[str]:
+    """Lines broken to fit the narrowest screen."""
+    shown = filter(None, title)
+    return [_broken(line, _LETTERS[place > 0]) for place, line in enumerate(shown)]
+
+
+def _broken(line: str, letters: int) -> str:
+    """A line in pieces of so many letters; one of Chinese is as wide as two."""
+    wide = sum(ord(letter) > 0x2E80 for letter in line) > len(line) / 2
+    return "<br>".join(textwrap.wrap(line, letters // 2 if wide else letters))

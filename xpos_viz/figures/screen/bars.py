@@ -1,0 +1,35 @@
+"""Groups of bars on a screen."""
+
+import plotly.graph_objects as go
+
+from xpos_viz.figures.description import Bars
+from xpos_viz.figures.screen import apart, axis_style, legend, named, safe, sent, sheet
+from xpos_viz.theme import Ink, stroke
+
+_HEIGHT, _BELOW = 236, 110  # pixels of the axes, and of labels and legend
+
+
+def draw(bars: Bars, ink: Ink) -> go.Figure:
+    """Draw one bar of each series at each label."""
+    figure = sheet(bars.title, ink, _HEIGHT, _BELOW)
+    labels = apart(bars.labels)
+    for place, (name, heights) in enumerate(bars.series):
+        figure.add_bar(
+            x=labels,
+            y=sent(heights),
+            name=safe(name),
+            marker={"color": stroke(place)[0]},
+            hovertemplate="%{y:.5~g}",
+        )
+    style = axis_style(ink)
+    across = {"title": named(bars.x, ink), "type": "category", "automargin": True}
+    up = {"title": named(bars.y, ink), "zeroline": True, "zerolinecolor": ink.faint}
+    return figure.update_layout(
+        barmode="group",
+        bargap=0.25,
+        bargroupgap=0.05,
+        hovermode="x unified",
+        legend=legend(ink, -0.36),
+        xaxis=style | across | {"showgrid": False},
+        yaxis=style | up,
+    )

@@ -1,0 +1,122 @@
+"""Curves on a screen, with their bands and marks."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from xpos_viz.figures.description import Curves
+from xpos_viz.figures.screen import axis_style, legend, log_axis, named, safe, sent, sheet
+from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
+from xpos_viz.theme import Ink, stroke
+
+_HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
+
+
+def draw(curves: Curves, ink: Ink) -> go.Figure:
+    """Draw lines over bands, and named points over both."""
+    entries = _ENTRY * max(0, len(curves.curves) - 2)
+    figure = sheet(curves.title, ink, _HEIGHT + entries)
+    figure.add_traces([*_bands(curves), *_lines(curves), *_marks(curves, ink)])
+    style = axis_style(ink)
+    across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
+    return figure.update_layout(
+        hovermode="x unified",
+        legend=legend(ink),
+        xaxis=style | across | _across(curves),
+        yaxis=style | up | _up(curves, ink),
+    )
+
+
+def _across(curves: Curves) -> dict[str, Any]:
+    """What kind of axis the x are on."""
+    return log_axis(*width_limits(curves)) if curves.logarithmic else {"type": "linear"}
+
+
+def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
+    """What kind of axis the y are on; a linear one shows where 0 is."""
+    if curves.logarithmic_y:
+        return log_axis(*height_limits(curves)) | {"exponentformat": "power"}
+    return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint}
+
+
+def _bands(curves: Curves) -> Iterator[go.Scatter]:
+    """The ground between low and high, in pieces where there is a gap."""
+    for place, curve in enumerate(curves.curves):
+        if curve.band is None:
+            continue
+        colour, _ = stroke(curves.places[place])
+        x, y = _outline(*band(curves, place))
+        yield go.Scatter(
+            x=sent(x),
+            y=y if curves.logarithmic_y else sent(y),
+            name=safe(curve.label),
+            legendgroup=str(place),
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=_faint(colour),
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def _lines(curves: Curves) -> Iterator[go.Scatter]:
+    """One line per curve."""
+    for place, curve in enumerate(curves.curves):
+        colour, dash = stroke(curves.places[place], curve.dash)
+        yield go.Scatter(
+            x=sent(curve.x),
+            y=curve.y if curves.logarithmic_y else sent(curve.y),
+            name=safe(curve.label),
+            legendgroup=str(place),
+            mode="lines",
+            line={"color": colour, "width": 2, "dash": dash},
+            hovertemplate="%{y:.5~g}",
+        )
+
+
+def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
+    """Named points; their names lean away from the nearer end."""
+    if not curves.marks:
+        return
+    yield go.Scatter(
+        x=np.array([mark.x for mark in curves.marks]),
+        y=np.array([mark.y for mark in curves.marks]),
+        text=[safe(mark.label) for mark in curves.marks],
+        mode="markers+text",
+        marker={
+            "color": [stroke(mark.line)[0] for mark in curves.marks],
+            "size": 9,
+            "line": {"color": ink.page, "width": 1.5},
+        },
+        textposition=[
+            f"top {'left' if leans_left(curves, mark.x) else 'right'}" for mark in curves.marks
+        ],
+        textfont={"color": ink.text, "size": 11},
+        cliponaxis=False,
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _outline(
+    x: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The corners of each piece of a band, there and back; NaN stands between pieces."""
+    whole = np.concatenate([[False], ~np.isnan(low), [False]])
+    ends = np.flatnonzero(np.diff(whole.astype(int)))
+    gap = [np.array([np.nan])]
+    pieces = [slice(start, stop) for start, stop in list(pairwise(ends))[::2]]
+    across = [part for at in pieces for part in (x[at], x[at][::-1], *gap)]
+    up = [part for at in pieces for part in (high[at], low[at][::-1], *gap)]
+    return np.concatenate(across or gap), np.concatenate(up or gap)
+
+
+def _faint(colour: str) -> str:
+    """A colour through which others are seen."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.18)"

@@ -1,0 +1,53 @@
+"""A heatmap over two axes of its own, on a screen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from xpos_viz.figures.description import Grid, Numbers
+from xpos_viz.figures.screen import apart, axis_style, log_axis, named, safe, sheet, words_width
+from xpos_viz.figures.screen.colours import BAR, colour_axis
+from xpos_viz.figures.screen.maps import cells, factors_of
+from xpos_viz.theme import Ink
+
+_HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under them
+
+
+def draw(grid: Grid, ink: Ink) -> go.Figure:
+    """Draw cells over their colour bar, rows downwards."""
+    foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
+    figure = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
+    value, words = ("%{text}", factors_of(grid.values)) if grid.bar.powers else ("%{z:.6~g}", None)
+    figure.add_heatmap(
+        x=_places(grid.columns),
+        y=_places(grid.rows),
+        z=cells(grid.values),
+        text=words,
+        coloraxis="coloraxis",
+        hoverongaps=False,
+        hovertemplate=f"<b>{value}</b><br>{safe(grid.y)} %{{y}}<br>{safe(grid.x)} %{{x}}"
+        "<extra></extra>",
+    )
+    style = axis_style(ink) | {"showgrid": False, "showline": True, "mirror": True}
+    across = {"title": named(grid.x, ink)} | _axis(grid.columns, logarithmic=grid.logarithmic)
+    down = {"title": named(grid.y, ink), "autorange": "reversed"} | _axis(grid.rows)
+    return figure.update_layout(
+        plot_bgcolor=ink.masked,
+        xaxis=style | across,
+        yaxis=style | down,
+        margin_autoexpand=False,
+        coloraxis=colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
+    )
+
+
+def _places(places: Numbers | tuple[str, ...]) -> Sequence[str] | Numbers:
+    """Numbers, or words as categories."""
+    return apart(places) if isinstance(places, tuple) else places
+
+
+def _axis(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> dict[str, Any]:
+    """What kind of axis holds these places."""
+    if isinstance(places, tuple):
+        return {"type": "category"}
+    return log_axis(places[0], places[-1]) if logarithmic else {"type": "linear"}

@@ -1,0 +1,127 @@
+"""Points that move in the complex plane, on a screen: with a slider and a button to play."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from xpos_viz.figures.description import Plane
+from xpos_viz.figures.screen import axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.spans import plane_limit
+from xpos_viz.theme import Ink, stroke
+
+_HEIGHT, _BELOW = 360, 190  # pixels of the axes, and of slider and legend
+_STEP = 80  # milliseconds that a step is shown
+_NAMED = 12  # most points in the legend; where there are more, pointing at them names them
+
+
+def draw(plane: Plane, ink: Ink) -> go.Figure:
+    """Draw the paths faintly and, on them, the points of the first step; frames move them."""
+    figure = sheet(plane.title, ink, _HEIGHT, _BELOW)
+    figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, line={"color": ink.faint, "width": 1})
+    for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True)):
+        figure.add_trace(_path(safe(label), path, place))
+    figure.add_trace(_points(plane, ink))
+    figure.frames = [
+        go.Frame(name=str(step), data=[go.Scatter(_at(plane, step))], traces=[len(plane.labels)])
+        for step in range(len(plane.steps))
+    ]
+    limit, style = plane_limit(plane), axis_style(ink)
+    both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
+    both |= {"zerolinecolor": ink.faint, "nticks": 7}
+    return figure.update_layout(
+        hovermode="closest",
+        showlegend=len(plane.labels) <= _NAMED,
+        legend=legend(ink, -0.4),
+        xaxis=both | {"title": named(plane.x, ink)},
+        yaxis=both | {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"},
+        sliders=[_slider(plane, ink)],
+        updatemenus=[_buttons(ink)],
+    )
+
+
+def _path(label: str, path: NDArray[np.complex128], place: int) -> go.Scatter:
+    """Where a point goes."""
+    colour, _ = stroke(place)
+    return go.Scatter(
+        x=sent(path.real),
+        y=sent(path.imag),
+        name=label,
+        mode="lines",
+        line={"color": colour, "width": 1.2},
+        opacity=0.6,
+        hoverinfo="skip",
+    )
+
+
+def _points(plane: Plane, ink: Ink) -> go.Scatter:
+    """All points, at the first step."""
+    return go.Scatter(
+        _at(plane, 0),
+        text=[safe(label) for label in plane.labels],
+        mode="markers",
+        marker={
+            "color": [stroke(place)[0] for place in range(len(plane.labels))],
+            "size": 9,
+            "line": {"color": ink.page, "width": 1},
+        },
+        hovertemplate="%{text}<br>%{x:.4~g} %{y:+.4~g} i<extra></extra>",
+        cliponaxis=False,
+        showlegend=False,
+    )
+
+
+def _at(plane: Plane, step: int) -> dict[str, Any]:
+    """Where the points are at a step."""
+    points = plane.paths[:, step]
+    return {"x": sent(points.real), "y": sent(points.imag)}
+
+
+def _slider(plane: Plane, ink: Ink) -> dict[str, Any]:
+    """A step at every place of a slider."""
+    return {
+        "steps": [
+            {"label": safe(word), "method": "animate", "args": [[str(step)], _motion(0)]}
+            for step, word in enumerate(plane.steps)
+        ],
+        "currentvalue": {"font": {"color": ink.text, "size": 13}, "xanchor": "left"},
+        "x": 0,
+        "len": 1,
+        "y": 0,
+        "pad": {"t": 46, "l": 72},
+        "font": {"color": ink.faint, "size": 10},
+        "bgcolor": ink.grid,
+        "bordercolor": ink.grid,
+        "activebgcolor": ink.faint,
+        "tickcolor": ink.faint,
+        "ticklen": 3,
+        "minorticklen": 0,
+    }
+
+
+def _buttons(ink: Ink) -> dict[str, Any]:
+    """One button that plays on from where the slider is, and pauses."""
+    play, pause = [None, _motion(_STEP) | {"fromcurrent": True}], [[None], _motion(0)]
+    return {
+        "type": "buttons",
+        "buttons": [{"label": "▶ ❙❙", "method": "animate", "args": play, "args2": pause}],
+        "showactive": False,
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "pad": {"t": 58},
+        "font": {"color": ink.text, "size": 12},
+        "bgcolor": ink.page,
+        "bordercolor": ink.faint,
+    }
+
+
+def _motion(duration: int) -> dict[str, Any]:
+    """How long a step is shown; the next one follows at once."""
+    return {
+        "mode": "immediate",
+        "frame": {"duration": duration, "redraw": False},
+        "transition": {"duration": 0},
+    }

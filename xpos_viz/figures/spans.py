@@ -1,0 +1,96 @@
+"""Where things lie along an axis, the same for every pen."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xpos_viz.figures.description import Curves, Heatmaps, Plane
+
+Numbers = NDArray[np.float64]
+
+_HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
+
+
+def finite(values: Numbers) -> Numbers:
+    """Return the values with gaps where they are not finite, or too large for an axis."""
+    return np.where(np.abs(values) < _HUGE, values, np.nan)
+
+
+def edges(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> Numbers:
+    """Return where cells begin and end: half way between their places, which are 0, 1 … of words.
+
+    Examples
+    --------
+    >>> edges(np.array([0.0, 2.0, 4.0]))
+    array([-1.,  1.,  3.,  5.])
+    >>> edges(np.array([1.0, 100.0]), logarithmic=True)
+    array([1.e-01, 1.e+01, 1.e+03])
+    >>> edges(("a", "b"))
+    array([-0.5,  0.5,  1.5])
+    """
+    if isinstance(places, tuple):
+        return np.arange(-0.5, len(places))
+    if logarithmic:
+        return np.exp(edges(np.log(places)))
+    halves = np.diff(places) / 2 if len(places) > 1 else np.full(1, 0.5)
+    middles = places[:-1] + halves[: len(places) - 1]
+    return np.array([places[0] - halves[0], *middles, places[-1] + halves[-1]], np.float64)
+
+
+def height_limits(curves: Curves) -> tuple[float, float]:
+    """Return the lowest and highest of what is drawn, with some room, and with 0 where it is."""
+    drawn = [part for curve in curves.curves for part in (curve.y, *(curve.band or ()))]
+    marks = np.array([mark.y for mark in curves.marks])
+    y = finite(np.concatenate([*drawn, marks]).astype(np.float64))
+    return _log_limits(y[y > 1 / _HUGE]) if curves.logarithmic_y else _limits(y[~np.isnan(y)])
+
+
+def band(curves: Curves, place: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return x, low and high of a curve's band, without what has no place on the axes."""
+    curve, floor = curves.curves[place], height_limits(curves)[0]
+    low, high = (finite(part) for part in curve.band or (curve.y, curve.y))
+    if curves.logarithmic_y:
+        low, high = np.maximum(low, floor), np.where(high > 0, high, np.nan)
+    return curve.x, np.where(np.isnan(high), np.nan, low), np.where(np.isnan(low), np.nan, high)
+
+
+def width_limits(curves: Curves) -> tuple[float, float]:
+    """Return the first and the last x that has a place on the axis."""
+    x = np.concatenate([curve.x for curve in curves.curves])
+    x = x[x > 0] if curves.logarithmic else x
+    return float(x.min()), float(x.max())
+
+
+def leans_left(curves: Curves, x: float) -> bool:
+    """Return whether a word at x has more room to its left."""
+    low, high = width_limits(curves)
+    return x > (math.sqrt(low) * math.sqrt(high) if curves.logarithmic else low + (high - low) / 2)
+
+
+def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:
+    """Return the panels over a colour bar: those that share it and, beside others, the last row."""
+    shared = [place for place, panel in enumerate(maps.panels) if panel.bar == bar]
+    row = [place for place in range(len(maps.panels)) if place // across == shared[-1] // across]
+    own = [place for place in row if place in shared]
+    return shared if own == row else own
+
+
+def plane_limit(plane: Plane) -> float:
+    """Return how far the axes of a plane go: around the unit circle and all points."""
+    reach = np.abs(plane.paths[np.isfinite(plane.paths)])
+    return 1.08 * max(1.0, float(reach.max(initial=0.0)))
+
+
+def _limits(y: Numbers) -> tuple[float, float]:
+    """Limits around values and 0."""
+    low, high = float(y.min(initial=0.0)), float(y.max(initial=0.0))
+    room = 0.05 * (high - low) or 1.0
+    return low - room, high + room
+
+
+def _log_limits(y: Numbers) -> tuple[float, float]:
+    """Limits around positive values, with the same room in powers."""
+    low, high = np.log(y.min(initial=y.max(initial=1.0))), np.log(y.max(initial=y.min(initial=1.0)))
+    room = 0.05 * (high - low) or 1.0
+    return float(np.exp(low - room)), float(np.exp(high + room))
