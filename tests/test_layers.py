@@ -22,6 +22,7 @@ ROOMS: list[set[str]] = [
     {"measurements"},
     {"results"},
     {"comparison"},
+    {"studies"},
     {"look"},
     {"figures", "livemap"},
     {"export"},

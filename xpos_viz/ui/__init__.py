@@ -6,11 +6,11 @@ from starlette.routing import Route
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare, livemap, page
+from xpos_viz.ui import compare, livemap, page, precision
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
-PAGES = {"compare": compare.show}
+PAGES = {"compare": compare.show, "precision": precision.show}
 """What draws each page, by its name in the address."""
 
 HOME = "compare"

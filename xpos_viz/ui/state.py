@@ -18,8 +18,9 @@ from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
+from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui.settings import Setting, Words, settings, words
+from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -65,6 +66,9 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    formats, kept, k_max, text_length
+        Number formats, what is kept in them, the largest key, and tokens, whose precision is
+        looked at (:mod:`xpos_viz.studies.precision`).
     """
 
     experiment: Experiment
@@ -74,6 +78,10 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    formats: tuple[str, ...] = several(FORMATS, FORMATS)
+    kept: str = words(PARTS)
+    k_max: int = whole(1, 1, 65_504)
+    text_length: int = whole(8192, 2, 1 << 20)
 
     @property
     def look(self) -> Look:
