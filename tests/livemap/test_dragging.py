@@ -114,7 +114,7 @@ def test_switches_commit_at_once(visit):
     page = visit(described(SHORT))
     page.get_by_text(texts("en")("ui.stages.weights"), exact=True).click()
     for choice, value in (("mask", "none"), ("difference", "ratio"), ("axis", "log")):
-        name = texts("en")(f"livemap.choices.{choice}")
+        name = texts("en")(f"ui.{choice}")
         page.get_by_role("combobox", name=name).select_option(value)
     assert [commit["changes"] for commit in events(page)] == [
         {"stage": "weights"},

@@ -45,7 +45,7 @@ def test_the_host_sends_data_until_they_are_held():
     assert not app.exception
     sent = unpacked(app.get("bidi_component")[0].proto.bytes)
     assert json.dumps(sent, default=list) == json.dumps(
-        unpacked(packed(described(SHORT) | {"echo": 0, "resets": 0})), default=list
+        unpacked(packed(described(SHORT) | {"echo": 0, "resets": 0, "only": ()})), default=list
     )
     app.session_state["livemap"] = said({}, 0, names(sent))
     app.run()
@@ -54,5 +54,5 @@ def test_the_host_sends_data_until_they_are_held():
     again = unpacked(app.get("bidi_component")[0].proto.bytes)
     assert again.keys() == {
         *("data", "words", "streaming", "tokens", "head_dim", "encodings", "view"),
-        *("live_weights", "echo", "resets"),
+        *("live_weights", "echo", "resets", "only"),
     }

@@ -235,7 +235,7 @@ def _text(text: Text) -> dict[str, Any]:
     return sentences | {
         "figure": {name: text(f"figure.{name}") for name in _FIGURE_SENTENCES},
         "controls": {"stage": text("ui.stage"), "window": text("ui.window")},
-        "choices": {name: text(f"livemap.choices.{name}") for name in _CHOICES},
+        "choices": {name: text(f"ui.{name}") for name in _CHOICES},
         "help": {name: text(f"livemap.help.{name}") for name in _HELPED},
         "comparison": {name: text(f"figure.comparison.{name}") for name in KINDS},
         "comparison_value": {name: text(f"figure.comparison_value.{name}") for name in KINDS},

@@ -6,11 +6,16 @@ from starlette.routing import Route
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare, livemap, page, precision
+from xpos_viz.ui import compare, livemap, long, page, precision, tokens
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
-PAGES = {"compare": compare.show, "precision": precision.show}
+PAGES = {
+    "compare": compare.show,
+    "tokens": tokens.show,
+    "long": long.show,
+    "precision": precision.show,
+}
 """What draws each page, by its name in the address."""
 
 HOME = "compare"

@@ -29,7 +29,7 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
         own = ("base",) if state().apart == "yes" else ()
-        livemap.show(experiment, text, page.mode(), state().look, _take, own)
+        livemap.show(experiment, text, page.mode(), state().look, _take, own, state().show)
         _figures(experiment, text)
         _text(experiment, text)
         page.notice(_seen(run(experiment), text), text)

@@ -55,6 +55,8 @@ def source(text: Text) -> None:
 
 def reset(text: Text) -> None:
     """Draw the way back to the opening settings."""
+    if not is_shown("reset"):
+        return
     st.button(
         text("ui.reset"),
         key="reset",
@@ -109,9 +111,32 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     _series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
+def query(text: Text) -> None:
+    """Draw a slider over the tokens, for the one whose query is looked at."""
+    last = state().experiment.inputs.tokens - 1
+    _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
+
+
+def is_shown(key: str) -> bool:
+    """Return whether a control is among those that the address shows."""
+    return not state().show or key in state().show
+
+
+def present_switch(text: Text) -> None:
+    """Draw the switch to large type and lines."""
+    _always(
+        st.toggle,
+        "present",
+        text("ui.present"),
+        state().present == "yes",
+        lambda old, new: replace(old, present=SWITCH[new]),
+        help=text("ui.present_help"),
+    )
+
+
 def language_switch(text: Text) -> None:
     """Draw the choice of language."""
-    _control(
+    _always(
         st.segmented_control,
         "lang",
         text("ui.language"),
@@ -247,6 +272,19 @@ def _control(
     The value is sent anew on every run, since a run that was overtaken may not have arrived;
     only the widget that was just moved is left alone, so that a quick hand is not pulled back.
     """
+    if is_shown(key):
+        _always(widget, key, label, value, change, **options)
+
+
+def _always(
+    widget: Callable[..., object],
+    key: str,
+    label: str,
+    value: object,
+    change: Change,
+    **options: object,
+) -> None:
+    """Draw a widget, whatever the address shows."""
     if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
     widget(

@@ -87,6 +87,7 @@ def show(
     look: Look,
     on_commit: Callable[[Moves], None],
     own: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
 ) -> None:
     """Draw the live map of an experiment.
 
@@ -104,10 +105,12 @@ def show(
         Called with what was changed when a control is let go, before the run that follows.
     own
         Parameters for which each encoding has a slider of its own.
+    only
+        The controls that are shown; none named is all of them.
     """
     described = livemap.payload(experiment, text, mode, look, own, _held())
     st.session_state[_SENT] = [described[name] for name in livemap.PARTS]
-    known = {"echo": st.session_state.get(_TAKEN, 0), "resets": resets()}
+    known = {"echo": st.session_state.get(_TAKEN, 0), "resets": resets(), "only": only}
     _component(
         key=_KEY,
         data=livemap.packed(described | known),

@@ -6,6 +6,8 @@ and source → the code behind it.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
@@ -16,8 +18,9 @@ from xpos_viz.figures.description import Description
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads
+from xpos_viz.ui.presets import PRESETS
 from xpos_viz.ui.session import refusals, state
-from xpos_viz.ui.state import Refusal, to_address
+from xpos_viz.ui.state import CONTROLS, Refusal, State, to_address
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
@@ -27,8 +30,9 @@ ONE = (
 
 _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
-.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
+@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the picture and what stands beside it: lists show their whole words, or stand below it */
 @media (max-width: 56rem) {
@@ -39,18 +43,59 @@ _STYLE = """<style>
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
 </style>"""
+_LARGE = "<style>html { font-size: 22px !important; }</style>"
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
 
 def top(pages: Mapping[str, st.Page], text: Text) -> None:
-    """Draw the links to all pages, which keep what is set, and the choice of language."""
-    st.html(_STYLE)
+    """Draw the links to all pages, which keep what is set, presets, sharing and language."""
+    st.html(_STYLE + _LARGE * (state().present == "yes"))
     links, switch = st.columns([4, 1], vertical_alignment="center")
-    with links, st.container(horizontal=True, gap="small"):
+    with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, page in pages.items():
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
+        with st.popover(text("ui.presets")):
+            _presets(pages, text)
+        with st.popover(text("ui.share")):
+            _share(text)
     with switch:
         controls.language_switch(text)
+
+
+def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
+    """Links to settings worth a look, in the language that is chosen."""
+    chosen = state().language
+    language = {"lang": chosen} if chosen else {}
+    for name, (page, settings) in PRESETS.items():
+        if page in pages:
+            label = text(f"presets.{name}.name")
+            st.page_link(
+                pages[page], label=label, query_params=[*settings.items(), *language.items()]
+            )
+            st.caption(text(f"presets.{name}.words"))
+
+
+def _share(text: Text) -> None:
+    """The link to what is shown, with all controls or some; and large type for a class."""
+    controls.present_switch(text)
+    chosen = st.pills(
+        text("ui.show"),
+        CONTROLS,
+        selection_mode="multi",
+        key="share",
+        format_func=lambda name: text(f"ui.{name}"),
+        help=text("ui.show_help"),
+    )
+    st.code(_link(replace(state(), show=tuple(chosen))), language=None)
+    if state().show:
+        st.link_button(text("ui.show_all"), _link(replace(state(), show=())))
+
+
+def _link(shared: State) -> str:
+    """The address of this page with that state, as a whole."""
+    parts = urlsplit(st.context.url or "")
+    path, query = parts.path or "/", urlencode(to_address(shared), safe=",")
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
 def head(name: str, text: Text) -> None:

@@ -2,7 +2,7 @@
 import { stepsWith } from "./state.js";
 import { fill, number } from "./text.js";
 
-const CHOICES = ["stage", "mask", "difference", "axis"];
+const CHOICES = ["mask", "difference", "axis"]; // from lists
 let mounts = 0; // radio buttons of one group share a name that no other group has
 
 /**
@@ -38,16 +38,18 @@ export function createControls(document, actions) {
   }
 
   function show({ payload, values, playing }) {
-    const rows = payload.sliders.map((slider) => {
+    const offered = (key) => !payload.only?.length || payload.only.includes(key);
+    const named = payload.sliders.filter(({ key }) => offered(key));
+    const rows = named.map((slider) => {
       const part = partFor("sliders", slider.key, () => createSlider(make, slider.key, actions));
       part.show(slider, values[slider.key], payload.text, playing === slider.key);
       return part.node;
     });
     window.show(payload, values);
-    arrange(sliders, [...rows, window.node]);
+    arrange(sliders, offered("window") ? [...rows, window.node] : rows);
     const { text } = payload;
     stages.show(text.controls.stage, text.help.stage, payload.choices.stage, values.stage);
-    const selects = CHOICES.slice(1).map((key) => {
+    const selects = CHOICES.filter(offered).map((key) => {
       const part = partFor("choices", key, () => createSelect(make, (value) => choose(key, value)));
       part.show(text.choices[key], text.help[key], payload.choices[key], values[key]);
       return part.node;
@@ -57,8 +59,8 @@ export function createControls(document, actions) {
     );
     const palettes = payload.choices.colours;
     colours.show(text.choices.colours, text.help.colours, palettes, values.colours);
-    menu.show(text, colours.node);
-    arrange(choices, [stages.node, ...selects, menu.node]);
+    menu.show(text, offered("colours") ? [colours.node] : []);
+    arrange(choices, [...(offered("stage") ? [stages.node] : []), ...selects, menu.node]);
   }
 
   return { node, show, steps: (key) => parts.sliders.get(key).steps(), destroy: menu.destroy };
@@ -279,7 +281,7 @@ function createMenu(make, actions) {
   function show(text, colours) {
     head.textContent = text.more;
     save.textContent = text.png;
-    if (body.firstChild !== colours) body.replaceChildren(colours, save);
+    if (body.children.length !== colours.length + 1) body.replaceChildren(...colours, save);
   }
 
   const destroy = () => node.ownerDocument.removeEventListener("pointerdown", close);

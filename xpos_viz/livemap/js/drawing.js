@@ -2,6 +2,7 @@
 import { readCell } from "./cell.js";
 import { download } from "./page.js";
 import { createPicture } from "./picture.js";
+import { enlargement } from "./sheet.js";
 import { labelled, lagAt } from "./view.js";
 
 const FILE = "xpos_viz-live.png";
@@ -29,7 +30,8 @@ export function createDrawing(document, parts) {
   function drawMaps(width) {
     const scene = { payload: store.payload, values: store.values, width, part: explorer.part() };
     const full = { ...look, palette: scene.payload.theme.palettes[scene.values.colours] };
-    const pixels = view.layoutOf(scene, full, false).size * (window.devicePixelRatio || 1);
+    const density = enlargement(document) * (window.devicePixelRatio || 1);
+    const pixels = view.layoutOf(scene, full, false).size * density;
     const shown = picture({ ...scene, pixels, resting: moves.resting() });
     const layout = view.layoutOf(scene, full, labelled(scene.payload, shown));
     last = { scene, picture: shown, layout, look: full };

@@ -2,6 +2,7 @@
 import { actionOf, STEP } from "./keys.js";
 import { createPinch } from "./pinch.js";
 import { createPress } from "./press.js";
+import { enlargement } from "./sheet.js";
 
 const NOTCH = 100; // wheel pixels
 const LINE = 33; // pixels of a wheel that counts in lines
@@ -18,7 +19,8 @@ const LINE = 33; // pixels of a wheel that counts in lines
 export function listen(node, gestures) {
   const place = ({ clientX, clientY }) => {
     const box = node.getBoundingClientRect();
-    return [clientX - box.left, clientY - box.top];
+    const larger = enlargement(node.ownerDocument);
+    return [(clientX - box.left) / larger, (clientY - box.top) / larger];
   };
   const listeners = {
     ...pointerListeners(node, gestures, place),
@@ -101,6 +103,8 @@ function press(event, gestures) {
  * @param {function(number|null): void} point told where the pointer is across, or null
  */
 export function listenToLags(canvas, point) {
-  canvas.addEventListener("pointermove", (event) => point(event.offsetX));
+  canvas.addEventListener("pointermove", ({ offsetX }) => {
+    point(offsetX / enlargement(canvas.ownerDocument));
+  });
   canvas.addEventListener("pointerleave", () => point(null));
 }

@@ -1,4 +1,16 @@
-/** A canvas that is sharp at every density of pixels. */
+/** A canvas that is sharp at every density of pixels, and as large as the page's type. */
+
+const USUAL = 16; // pixels of usual type
+
+/**
+ * How much larger than usual the page's type is; what is drawn grows with it.
+ * @param {Document} document
+ * @returns {number}
+ */
+export function enlargement(document) {
+  const { fontSize } = document.defaultView.getComputedStyle(document.documentElement);
+  return parseFloat(fontSize) / USUAL || 1;
+}
 
 /**
  * Make a sheet.
@@ -11,13 +23,16 @@ export function createSheet(document, name) {
   canvas.className = name;
   const ctx = canvas.getContext("2d");
 
-  /** Give it a size in CSS pixels and an empty surface. */
+  /** Give it a size in units of usual type's pixels, and an empty surface. */
   function clean(width, height) {
-    const density = document.defaultView.devicePixelRatio || 1;
+    const larger = enlargement(document);
+    const density = larger * (document.defaultView.devicePixelRatio || 1);
     const [across, down] = [Math.round(width * density), Math.round(height * density)];
     if (canvas.width !== across || canvas.height !== down) {
       [canvas.width, canvas.height] = [across, down];
-      [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
+      [canvas.style.width, canvas.style.height] = [width, height].map(
+        (side) => `${side * larger}px`,
+      );
     }
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, across, down);

@@ -1,0 +1,15 @@
+"""Settings worth a look, each a page and an address; its name and sentence are in the texts."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "paper": ("compare", {"source": "expectation", "length": "2048"}),
+        "strong": ("compare", {"source": "expectation", "length": "1024", "scale_base": "32"}),
+        "long": ("decay", {"source": "expectation", "base": "1000000", "scale_base": "65536"}),
+        "fp16": ("precision", {"source": "expectation", "length": "2048", "scale_base": "64"}),
+        "wild": ("compare", {"source": "expectation", "length": "64", "scale_base": "1"}),
+    }
+)
+"""Page and settings by name; all else has its usual value."""
