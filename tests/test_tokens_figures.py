@@ -274,7 +274,7 @@ def test_all_heads_share_one_bar(shown, scale, what):
         assert np.array_equal(panel.values, values, equal_nan=True)
         assert np.array_equal(panel.seen, np.tri(28, dtype=bool))
         assert panel.bar == 0
-    titles = [("Head 2 (chosen)" if head == 2 else f"Head {head}", what) for head in range(9)]
+    titles = [(f"Head {head}", f"{what}, chosen" if head == 2 else what) for head in range(9)]
     assert [panel.title for panel in maps.panels] == titles
     (bar,) = maps.bars
     magnitudes = np.sort(np.abs(heads.maps(shown)[:, np.tri(28, dtype=bool)]).ravel())
