@@ -22,6 +22,7 @@ ROOMS: list[set[str]] = [
     {"measurements"},
     {"results"},
     {"comparison"},
+    {"studies"},
     {"look"},
     {"studies"},
     {"figures", "livemap"},
