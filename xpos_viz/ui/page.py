@@ -42,6 +42,11 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+/* maps side by side keep a size at which they can be read, and move sideways */
+@media (max-width: 40rem) {
+  .st-key-maps { overflow-x: auto; }
+  .st-key-maps > div { min-width: 44rem; }
+}
 </style>"""
 _LARGE = "<style>html { font-size: 22px !important; }</style>"
 _BARE = {"displayModeBar": False, "scrollZoom": False}
@@ -56,7 +61,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> None:
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
         with st.popover(text("ui.presets")):
             _presets(pages, text)
-        with st.popover(text("ui.share")):
+        with st.popover(text("ui.sharing")):
             _share(text)
     with switch:
         controls.language_switch(text)

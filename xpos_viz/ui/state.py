@@ -20,6 +20,7 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
@@ -99,6 +100,11 @@ class State:
         Whether type and lines are large, for a projector.
     show
         The controls that are shown; none named is all of them.
+    curves, distance, reading, assumption, rho
+        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
+        of q and k, and their correlation, percent.
+    left, right
+        Neighbours: which two encodings stand side by side.
     """
 
     experiment: Experiment
@@ -123,6 +129,13 @@ class State:
     resolution_over: str = words(WAYS)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
+    curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    distance: int = whole(4096, 1, 1_000_000)
+    reading: str = words(READINGS)
+    assumption: str = words(ASSUMPTIONS)
+    rho: int = whole(50, -100, 100)
+    left: str = words(sorted(REGISTRY, key="rope".__ne__))
+    right: str = words(sorted(REGISTRY, key="xpos".__ne__))
 
     @property
     def look(self) -> Look:
