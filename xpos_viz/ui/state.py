@@ -70,6 +70,7 @@ MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
 MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
+_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: no cap holds for samples
 _SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
 _HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
 _HIDDEN = ("encodings", "cells")  # fixed on this page
@@ -128,10 +129,10 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
-    query: int = whole(20, 0, MAX_LENGTH - 1)
+    query: int = whole(20, 0, _LAST)
     panels: str = words(("change", "rope", "xpos"))
     pair_encoding: str = words(FAMILIES)
-    key: int = whole(0, 0, MAX_LENGTH - 1)
+    key: int = whole(0, 0, _LAST)
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
