@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.livemap.page import SHORT, described, picture, point
+from tests.livemap.page import SHORT, described, expect_reading, picture, point, without_data
 from tests.pages import drawn, part
 from xpos_viz.texts import LANGUAGES, texts
+
+TYPE = "(e) => parseFloat(getComputedStyle(e).fontSize)"
+SIZES = "(e) => [e.width, e.height, e.getBoundingClientRect().width]"
 
 pytestmark = pytest.mark.browser
 
@@ -182,3 +185,31 @@ def test_it_leaves_nothing_behind(visit):
     page = visit(described(SHORT))
     page.evaluate("window.handle.destroy()")
     assert page.locator("#map > *").count() == 0
+
+
+def test_only_the_controls_that_are_named_are_shown(visit):
+    page = visit(described(SHORT) | {"only": ["gamma", "mask", "layer"]})
+    assert page.locator("[data-key]").evaluate_all("(all) => all.map((e) => e.dataset.key)") == [
+        "gamma"
+    ]
+    assert page.get_by_role("combobox").count() == 1
+    assert page.get_by_role("combobox", name=texts("en")("ui.mask"), exact=True).count() == 1
+    assert page.get_by_role("radio").count() == 0
+    page.get_by_text(texts("en")("livemap.more"), exact=True).click()
+    assert page.get_by_role("button", name=texts("en")("livemap.png"), exact=True).is_visible()
+    assert page.get_by_role("combobox").count() == 1
+
+
+def test_the_picture_grows_with_the_type_of_the_page(visit, host):
+    page = visit(described(SHORT), width=1200)
+    usual = page.locator(".lm-canvas").last.evaluate(SIZES)
+    page.evaluate("document.documentElement.style.fontSize = '24px'")
+    page.evaluate(f"told({host.offer(without_data(described(SHORT)))})")
+    drawn(page)
+    large = page.locator(".lm-canvas").last.evaluate(SIZES)
+    assert large[2] == pytest.approx(usual[2], abs=3)  # as wide as before
+    assert large[0] == pytest.approx(large[2], abs=1)  # and as sharp
+    assert large[1] != usual[1]  # with larger titles
+    assert page.locator(".lm-name").first.evaluate(TYPE) == pytest.approx(1.5 * 13)
+    point(page, 120 * 1.5, 240 * 1.5)
+    expect_reading(page, SHORT)

@@ -74,6 +74,16 @@ def test_what_is_set_elsewhere_ends_the_playing_and_is_shown(other, visit, host)
     assert events(page) == []
 
 
+def test_a_reset_ends_the_playing_even_where_nothing_else_changes(visit, host):
+    page = visit(described(SHORT) | {"resets": 0})
+    playing(page)
+    page.evaluate(f"told({host.offer(without_data(described(SHORT)) | {'resets': 1})})")
+    page.wait_for_function("!document.querySelector('.lm-play.lm-on')")
+    drawn(page)
+    assert slider(page, "gamma").get_attribute("aria-valuetext") == "0.4"
+    assert events(page) == []
+
+
 def test_answers_and_other_words_do_not_end_the_playing(visit, host):
     page = visit(described(SHORT))
     playing(page)

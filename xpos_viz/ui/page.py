@@ -32,6 +32,7 @@ _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
+@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the picture and what stands beside it: lists show their whole words, or stand below it */
 @media (max-width: 56rem) {
@@ -40,6 +41,11 @@ _STYLE = """<style>
 @media (min-width: 56.01rem) {
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
+}
+/* maps side by side keep a size at which they can be read, and move sideways */
+@media (max-width: 40rem) {
+  .st-key-maps { overflow-x: auto; }
+  .st-key-maps > div { min-width: 44rem; }
 }
 </style>"""
 _LARGE = "<style>html { font-size: 22px !important; }</style>"
@@ -55,7 +61,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> None:
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
         with st.popover(text("ui.presets")):
             _presets(pages, text)
-        with st.popover(text("ui.share")):
+        with st.popover(text("ui.sharing")):
             _share(text)
     with switch:
         controls.language_switch(text)

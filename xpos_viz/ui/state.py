@@ -20,6 +20,7 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
@@ -37,6 +38,7 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
+    *("query", "panels"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -84,6 +86,10 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    query
+        The token whose query is looked at; the last one where there are fewer.
+    panels
+        What the panels of all heads show.
     long_inputs, long_length, long_seed, long_stage, long_reduce
         What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
     compare_masks, long_mask, window_size, block_size
@@ -94,6 +100,11 @@ class State:
         Whether type and lines are large, for a projector.
     show
         The controls that are shown; none named is all of them.
+    curves, distance, reading, assumption, rho
+        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
+        of q and k, and their correlation, percent.
+    left, right
+        Neighbours: which two encodings stand side by side.
     """
 
     experiment: Experiment
@@ -103,6 +114,8 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    query: int = whole(20, 0, MAX_LENGTH - 1)
+    panels: str = words(("change", "rope", "xpos"))
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
@@ -116,6 +129,13 @@ class State:
     resolution_over: str = words(WAYS)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
+    curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    distance: int = whole(4096, 1, 1_000_000)
+    reading: str = words(READINGS)
+    assumption: str = words(ASSUMPTIONS)
+    rho: int = whole(50, -100, 100)
+    left: str = words(sorted(REGISTRY, key="rope".__ne__))
+    right: str = words(sorted(REGISTRY, key="xpos".__ne__))
 
     @property
     def look(self) -> Look:

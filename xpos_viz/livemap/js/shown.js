@@ -37,15 +37,18 @@ export function show(element, first, events) {
   }
 
   function update(payload) {
+    measure(); // the page's type may have grown
     moves.receive(payload);
     drawing.lookAgain();
     if (numbers.load(store.payload)) explorer.startAnew();
   }
 
-  const unsized = sized(page.root, (now) => {
-    width = now;
+  function measure() {
+    width = Math.floor(page.root.clientWidth / enlargement(document));
     frames.ask();
-  });
+  }
+
+  const unsized = onResize(page.root, measure);
   numbers.load(store.payload);
   element.append(page.root);
   document.fonts.ready.then(() => frames.ask());
@@ -93,15 +96,14 @@ function assembled(document, { events, numbers, store, redraw }) {
   return { ...parts, drawing };
 }
 
-/** Tell of an element's width now and whenever it changes, until the returned function is called. */
-function sized(element, tell) {
+/** Call now and whenever an element may have another size, until the returned function is called. */
+function onResize(element, call) {
   const window = element.ownerDocument.defaultView;
-  const resized = () => tell(Math.floor(element.clientWidth / enlargement(element.ownerDocument)));
-  const observer = new window.ResizeObserver(resized);
+  const observer = new window.ResizeObserver(call);
   observer.observe(element);
-  window.addEventListener("resize", resized); // the density of pixels may change alone
+  window.addEventListener("resize", call); // the density of pixels may change alone
   return () => {
     observer.disconnect();
-    window.removeEventListener("resize", resized);
+    window.removeEventListener("resize", call);
   };
 }
