@@ -54,6 +54,12 @@ def test_curves_have_the_colour_of_their_line():
     assert [trace["line"]["dash"] for trace in lines] == ["solid", "dot", "dot"]
 
 
+def test_what_has_no_logarithm_is_a_gap():
+    *_, trace, _ = drawn.spec(draw(kinds.curves()))["data"]
+    y = drawn.array(trace["y"]).astype(float)
+    assert np.array_equal(y, [0.1, np.inf, 1e-3, np.nan], equal_nan=True)
+
+
 @pytest.mark.parametrize("logarithmic_y", [False, True])
 def test_a_band_is_closed_and_has_gaps(logarithmic_y):
     """There and back over each piece; on a logarithmic axis it ends where the axis does."""
@@ -178,7 +184,9 @@ def test_a_plane_moves_step_by_step():
     assert [step["args"][0] for step in slider["steps"]] == [
         [frame["name"]] for frame in spec["frames"]
     ]
-    ((button,),) = (menu["buttons"] for menu in spec["layout"]["updatemenus"])
+    (menu,) = spec["layout"]["updatemenus"]
+    (button,) = menu["buttons"]
+    assert menu["active"] == -1  # then the first press plays
     assert (button["args"][0], button["args2"][0]) == (None, [None])
 
 

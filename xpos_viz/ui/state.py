@@ -21,6 +21,8 @@ from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.pairs import FAMILIES
+from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
@@ -38,7 +40,12 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
-    *("query", "panels"),
+    *("curves", "distance", "reading", "assumption", "rho"),
+    *("pair_encoding", "query", "key", "panels"),
+    *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
+    *("compare_masks", "long_mask", "window_size", "block_size"),
+    *("normalisation", "resolution_over"),
+    *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -90,12 +97,19 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    pair_encoding
+        The encoding whose pairs are shown.
+    key
+        The token whose key is looked at; the nearest one that the query sees.
     long_inputs, long_length, long_seed, long_stage, long_reduce
         What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
     compare_masks, long_mask, window_size, block_size
         Whether they show masks side by side, or else which; sizes in tokens.
     normalisation, resolution_over
         How resolution is followed (:class:`xpos_viz.studies.resolving.Course`).
+    formats, kept, k_max, text_length
+        Number formats, what is kept in them, the largest key, and tokens, whose precision is
+        looked at (:mod:`xpos_viz.studies.precision`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -116,6 +130,8 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(20, 0, MAX_LENGTH - 1)
     panels: str = words(("change", "rope", "xpos"))
+    pair_encoding: str = words(FAMILIES)
+    key: int = whole(0, 0, MAX_LENGTH - 1)
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
@@ -127,8 +143,10 @@ class State:
     block_size: int = whole(4096, 2, 1 << 20)
     normalisation: str = words(("sqrt_d", "half_d", "raw"))
     resolution_over: str = words(WAYS)
-    present: str = words(SWITCH)
-    show: tuple[str, ...] = several(CONTROLS, ())
+    formats: tuple[str, ...] = several(FORMATS, FORMATS)
+    kept: str = words(PARTS)
+    k_max: int = whole(1, 1, 65_504)
+    text_length: int = whole(8192, 2, 1 << 20)
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
     distance: int = whole(4096, 1, 1_000_000)
     reading: str = words(READINGS)
@@ -136,6 +154,8 @@ class State:
     rho: int = whole(50, -100, 100)
     left: str = words(sorted(REGISTRY, key="rope".__ne__))
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:
