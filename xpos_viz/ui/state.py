@@ -28,6 +28,7 @@ SWITCH: tuple[str, ...] = ("no", "yes")
 CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("curves", "distance", "assumption", "reading", "rho", "left", "right"),
     *("difference", "axis", "colours", "reset"),
 )
 """The controls of which an address may choose those that are shown."""
