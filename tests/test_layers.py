@@ -24,6 +24,7 @@ ROOMS: list[set[str]] = [
     {"comparison"},
     {"studies"},
     {"look"},
+    {"studies"},
     {"figures", "livemap"},
     {"export"},
     {"cli", "ui"},

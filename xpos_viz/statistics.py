@@ -240,4 +240,4 @@ def _places(
 
 def _where_seen(weights: Weights, values: PerQuery) -> PerQuery:
     """Values of the queries that see a key, and NaN for the others."""
-    return values.masked_fill((weights == 0).all(-1), math.nan)
+    return values.masked_fill(weights.sum(-1) == 0, math.nan)

@@ -20,7 +20,7 @@ NEAR = (1, 1 - 1e-5, 1 + 1e-5)  # float32 may be on the other side of a limit
 LEVELS = 3  # of 255: the browser rounds a colour to one of 256 between the limits
 SETTLED = """(quiet) => {
   const app = document.querySelector("[data-testid=stApp]");
-  const drawn = window.liveMap()?.dataset.state === "ready";
+  const drawn = location.pathname !== "/" || window.liveMap()?.dataset.state === "ready";
   const idle = app?.dataset.testScriptState === "notRunning" && drawn;
   window.idleSince = idle ? (window.idleSince ?? performance.now()) : null;
   return idle && performance.now() - window.idleSince > quiet;
@@ -28,7 +28,7 @@ SETTLED = """(quiet) => {
 
 
 def settled(page):
-    """Wait until the live map is drawn and no rerun follows."""
+    """Wait until the live map, if the page has one, is drawn, and no rerun follows."""
     page.wait_for_function(SETTLED, arg=QUIET, polling=50)
 
 

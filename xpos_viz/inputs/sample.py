@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from numpy.typing import NDArray
+from torch import Tensor
 
 from xpos_viz.inputs.vectors import Vectors
 
@@ -125,6 +127,18 @@ def heads_of(name: str) -> int:
     return int(read_sample(name)["q"].shape[1])
 
 
+def layer_vectors(
+    name: str, layer: int
+) -> tuple[Float[Tensor, "heads tokens head_dim"], Float[Tensor, "key_heads tokens head_dim"]]:
+    """Return the captured queries and keys of all heads of a layer, float64, half layout.
+
+    Head h reads key head h // 3, as :func:`xpos_viz.attention_scores` has it.
+    """
+    arrays, place = read_sample(name), layers_of(name).index(layer)
+    q, k = (torch.as_tensor(arrays[side][place].astype(np.float64)) for side in ("q", "k"))
+    return q, k
+
+
 @cache
 def token_labels(name: str) -> tuple[str, ...]:
     """Return one label per token of a sample: its text, or the share of a split character.
@@ -143,6 +157,20 @@ def token_labels(name: str) -> tuple[str, ...]:
         for piece, shares in characters
         for share in range(1, shares + 1)
     )
+
+
+@cache
+def token_gaps(name: str) -> tuple[str, ...]:
+    """Return the white space in front of each token of a sample, so that its text can be read.
+
+    Examples
+    --------
+    >>> token_gaps("pronoun")[:3], token_gaps("chinese")[:3]
+    (('', ' ', ' '), ('', '', ''))
+    """
+    arrays = read_sample(name)
+    pieces = (str(arrays["text"])[start:stop] for start, stop in arrays["offsets"])
+    return tuple(piece[: len(piece) - len(piece.lstrip())] for piece in pieces)
 
 
 def _label(piece: str, share: int, shares: int) -> str:

@@ -41,9 +41,9 @@ class Expectation:
         """How many tokens there are."""
         return self.length
 
-    def load(self, head_dim: int) -> Vectors:
-        """Return the vectors at that width."""
-        ones = torch.ones(self.length, head_dim, dtype=torch.float64)
+    def load(self, head_dim: int, dtype: torch.dtype = torch.float64) -> Vectors:
+        """Return the vectors at that width, of that dtype."""
+        ones = torch.ones(self.length, head_dim, dtype=dtype)
         return Vectors(ones, ones, "interleaved")
 
 
@@ -88,10 +88,8 @@ class Random:
         """How many tokens there are."""
         return self.length
 
-    def load(self, head_dim: int) -> Vectors:
-        """Return the vectors at that width."""
+    def load(self, head_dim: int, dtype: torch.dtype = torch.float64) -> Vectors:
+        """Return the vectors at that width, of that dtype; each dtype draws its own numbers."""
         generator = torch.Generator().manual_seed(self.seed)
-        q, k = torch.randn(
-            2, self.length, head_dim, generator=generator, dtype=torch.float64
-        ).unbind()
+        q, k = torch.randn(2, self.length, head_dim, generator=generator, dtype=dtype).unbind()
         return Vectors(q, q if self.keys == "same" else k, "interleaved")

@@ -15,7 +15,7 @@ class Vectors:
     Parameters
     ----------
     q, k
-        (tokens, d), float64.
+        (tokens, d), float64, or a dtype that was asked for.
     layout
         How their columns form pairs.
     labels

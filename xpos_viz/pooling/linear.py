@@ -90,14 +90,14 @@ class _CutBlocks:
     scores: Float[Tensor, " blocks"]
     cells: Int[Tensor, " blocks"]
 
-    def add(self, level: int, rows: Index, columns: Index, blocks: Index) -> Iterator[int]:
-        """Add what is visible between pairs of nodes to their blocks; say how many are done."""
+    def add(self, level: int, rows: Index, columns: Index, blocks: Index) -> Iterator[float]:
+        """Add what is visible between pairs of nodes to their blocks; say what share is done."""
         size = self.queries.branches[level] * self.keys.branches[level]
         for part in parts(len(rows), max(1, _CELLS // size)):
-            self._add(level, rows[part], columns[part], blocks[part])
-            yield part.stop
+            for share in self._add(level, rows[part], columns[part], blocks[part]):
+                yield (part.start + share * (part.stop - part.start)) / len(rows)
 
-    def _add(self, level: int, rows: Index, columns: Index, blocks: Index) -> None:
+    def _add(self, level: int, rows: Index, columns: Index, blocks: Index) -> Iterator[float]:
         """Add children that see all of each other, then go on with those that the mask cuts."""
         (row, q), (column, k) = self.queries.below(level, rows), self.keys.below(level, columns)
         full, cut = _meeting(q, k)
@@ -108,8 +108,9 @@ class _CutBlocks:
         self.cells.index_add_(0, blocks, cells)
         if level + 1 < len(self.queries.levels):
             pair, i, j = cut.nonzero(as_tuple=True)
-            for _ in self.add(level + 1, row[pair, i], column[pair, j], blocks[pair]):
-                pass
+            yield from self.add(level + 1, row[pair, i], column[pair, j], blocks[pair])
+        else:
+            yield 1.0
 
 
 def mean_scores(
@@ -128,8 +129,8 @@ def mean_scores(
     row, column = cut.nonzero(as_tuple=True)
     cells = counts.new_zeros(len(row))
     blocks = _CutBlocks(queries, keys, rates, means.new_zeros(len(row)), cells)
-    for done in blocks.add(0, row, column, torch.arange(len(row), device=row.device)):
-        report(0.4 + 0.6 * done / len(row))
+    for share in blocks.add(0, row, column, torch.arange(len(row), device=row.device)):
+        report(0.4 + 0.6 * share)
     means[row, column], counts[row, column] = blocks.scores / cells, cells
     return means.masked_fill(counts == 0, math.nan), counts
 

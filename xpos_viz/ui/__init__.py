@@ -6,11 +6,17 @@ from starlette.routing import Route
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare, decay, livemap, neighbours, page
+from xpos_viz.ui import compare, decay, livemap, long, neighbours, page, tokens
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
-PAGES = {"compare": compare.show, "decay": decay.show, "neighbours": neighbours.show}
+PAGES = {
+    "compare": compare.show,
+    "decay": decay.show,
+    "tokens": tokens.show,
+    "long": long.show,
+    "neighbours": neighbours.show,
+}
 """What draws each page, by its name in the address."""
 
 HOME = "compare"

@@ -130,6 +130,12 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     _series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
+def query(text: Text) -> None:
+    """Draw a slider over the tokens, for the one whose query is looked at."""
+    last = state().experiment.inputs.tokens - 1
+    _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
+
+
 def is_shown(key: str) -> bool:
     """Return whether a control is among those that the address shows."""
     return not state().show or key in state().show

@@ -32,6 +32,7 @@ _NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
+@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the picture and what stands beside it: lists show their whole words, or stand below it */
 @media (max-width: 56rem) {

@@ -16,20 +16,30 @@ from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import SOURCES, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE, SAMPLES
+from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
+from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
 
+LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent")
+"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart."""
+
+LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
+"""Kinds of masks of a long text."""
+
 CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("curves", "distance", "assumption", "reading", "rho", "left", "right"),
     *("difference", "axis", "colours", "reset"),
+    *("query", "panels"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -47,6 +57,9 @@ def _cap(variable: str, usual: int) -> int:
 
 MAX_LENGTH = _cap("XPOS_VIZ_MAX_LENGTH", 2048)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
+
+MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
+"""Most tokens of a long text; the operator may set XPOS_VIZ_MAX_LONG_LENGTH."""
 
 MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
@@ -74,6 +87,16 @@ class State:
         Whether RoPE and XPos have bases of their own.
     axis, difference, colours
         How the live map is looked at (:class:`xpos_viz.look.Look`).
+    query
+        The token whose query is looked at; the last one where there are fewer.
+    panels
+        What the panels of all heads show.
+    long_inputs, long_length, long_seed, long_stage, long_reduce
+        What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
+    compare_masks, long_mask, window_size, block_size
+        Whether they show masks side by side, or else which; sizes in tokens.
+    normalisation, resolution_over
+        How resolution is followed (:class:`xpos_viz.studies.resolving.Course`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -92,6 +115,19 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
+    query: int = whole(20, 0, MAX_LENGTH - 1)
+    panels: str = words(("change", "rope", "xpos"))
+    long_inputs: str = words(LONG_INPUTS)
+    long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
+    long_seed: int = whole(0, 0, MAX_SEED)
+    long_stage: str = words(MAP_STAGES)
+    long_reduce: str = words(REDUCES)
+    compare_masks: str = words(SWITCH)
+    long_mask: str = words(LONG_MASKS)
+    window_size: int = whole(4096, 2, 1 << 20)
+    block_size: int = whole(4096, 2, 1 << 20)
+    normalisation: str = words(("sqrt_d", "half_d", "raw"))
+    resolution_over: str = words(WAYS)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))

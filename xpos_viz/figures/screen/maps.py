@@ -80,17 +80,20 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> go.Figure:
     """Draw panels whose axes follow each other, each group over its colour bar."""
     sheet = _sheet(maps, width, across)
     frames = [sheet.frame(place) for place in range(sheet.count)]
-    figure = go.Figure(layout=_layout(ink, sheet))
-    for place, (panel, (x, y)) in enumerate(zip(maps.panels, frames, strict=True), 1):
-        figure.add_trace(_heatmap(panel, maps.bars[panel.bar], maps.axis, place))
+    traces, layout = [], _layout(ink, sheet)
+    for place, panel in enumerate(maps.panels, 1):
+        traces.append(_heatmap(panel, maps.bars[panel.bar], maps.axis, place))
         if panel.unknown.any():
-            figure.add_trace(_unknown(panel, maps.axis, ink, place))
-        figure.update_layout(_axes(maps.axis, ink, place, sheet))
-        figure.add_annotation(titled(panel.title, ink, x[0], y[1]))
+            traces.append(_unknown(panel, maps.axis, ink, place))
+        layout |= _axes(maps.axis, ink, place, sheet)
     for index, bar in enumerate(maps.bars):
         under = [frames[place] for place in over_bar(maps, index, across)]
-        figure.update_layout({f"coloraxis{index + 1}": colour_axis(bar, ink, under, sheet.foot)})
-    return figure
+        layout[f"coloraxis{index + 1}"] = colour_axis(bar, ink, under, sheet.foot)
+    layout["annotations"] = [
+        titled(panel.title, ink, x[0], y[1])
+        for panel, (x, y) in zip(maps.panels, frames, strict=True)
+    ]
+    return go.Figure(traces, layout)  # at once: each change of a figure checks all of it
 
 
 def _sheet(maps: Heatmaps, width: int, across: int) -> Sheet:

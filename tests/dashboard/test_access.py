@@ -1,0 +1,26 @@
+"""Every page as axe-core sees it: nothing that keeps a reader out."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui import PAGES
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_serious_fault(name, scheme, visit):
+    language = list(LANGUAGES)[scheme == "dark"]
+    page = visit({"name": "pronoun", "lang": language}, scheme=scheme)
+    page.get_by_role("link", name=texts(language)(f"pages.{name}.link"), exact=True).click()
+    page.get_by_role("heading", name=texts(language)(f"pages.{name}.title"), exact=True).wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    found = Axe().run(page).response["violations"]
+    serious = {
+        fault["id"]: [node["html"][:160] for node in fault["nodes"]]
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    }
+    assert serious == {}

@@ -1,0 +1,214 @@
+"""The page of long texts without a browser: what each control changes, progress, and edges."""
+
+import re
+
+import pytest
+from streamlit.util import calc_hash
+
+from tests.test_pages import address, control, fresh, words
+from xpos_viz.inputs import Random
+from xpos_viz.studies import long as study
+from xpos_viz.studies.long import Long
+from xpos_viz.studies.resolving import Course
+from xpos_viz.texts import LANGUAGES, catalogue, texts
+from xpos_viz.ui import long as module
+from xpos_viz.ui import work
+from xpos_viz.ui.state import from_address
+
+SMALL = {"long_length": "4096"}
+pytestmark = pytest.mark.usefixtures("steady")
+
+
+@pytest.fixture
+def steady(monkeypatch):
+    """Results are waited for, however busy the machine is."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(work, "MOMENT", 60.0)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the page computes, run after run."""
+    calls = []
+    compute = module._study
+
+    def spy(long, course, report):
+        calls.append((long, course))
+        return compute(long, course, report)
+
+    monkeypatch.setattr(module, "_study", spy)
+    return calls
+
+
+def opened(parameters=SMALL):
+    """The page at an address."""
+    page = fresh(parameters)
+    page._page_hash = calc_hash("long")
+    page.run()
+    assert not page.exception
+    return page
+
+
+def again(widget):
+    """Run the page after a control was moved."""
+    page = widget.run()
+    assert not page.exception
+    return page
+
+
+def said(page):
+    """What is to be noticed."""
+    return next(text.value for text in page.markdown if text.value.startswith("- "))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_reads_in_every_language(language):
+    page, text = opened(SMALL | {"lang": language}), texts(language)
+    assert page.title[0].value == text("pages.long.title")
+    assert len(page.get("plotly_chart")) == 2
+    assert len(said(page).splitlines()) == 5
+    assert "50 %" in said(page)
+    assert not re.search(r"\bnan\b|\binf\b", words(page))
+    labels = {widget.proto.label for widget in (*page.selectbox, *page.select_slider)}
+    assert labels <= set(catalogue(language).values())
+    assert not page.info
+
+
+def test_what_is_said_is_what_the_study_finds():
+    state, _ = from_address(SMALL)
+    rope, xpos = state.encoding("rope"), state.encoding("xpos")
+    maps = study.long_maps(module._long(state), lambda _: None)
+    lines = said(opened()).splitlines()
+    assert f"{maps[0].near:.3g}" in lines[0]
+    assert f"{maps[1].far:.3g}" in lines[1]
+    assert lines[2].endswith(
+        "among 4,096 tokens, these are visible: causal 50 %, sliding window 50 %, blockwise "
+        "causal 50 %."
+    )
+    resolutions = [module.resolution_of(e, "causal", 4096, "sqrt_d") for e in (rope, xpos)]
+    assert f"{resolutions[0]:.3g} for RoPE and {resolutions[1]:.3g} for XPos (causal)" in lines[3]
+    assert f"has {resolutions[1] / resolutions[0]:.3g} times RoPE's R(g/√d) under" in lines[4]
+    assert lines[4].endswith("that mask makes XPos's 1 times as large.")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "changed"),
+    [
+        ("long_inputs", "same", lambda long, _: long.inputs == Random(4096)),
+        ("long_length", 8192, lambda long, course: long.tokens == course.tokens == 8192),
+        ("long_stage", "weights", lambda long, _: long.stage == "weights"),
+        ("long_reduce", "max", lambda long, _: long.reduce == "max"),
+        (
+            "compare_masks",
+            "yes",
+            lambda long, _: long.masks == ("causal", "sliding:4096", "blockwise:4096"),
+        ),
+        ("long_mask", "blockwise", lambda long, _: long.masks == ("blockwise:4096",)),
+        ("window_size", 512, lambda _, course: course.masks[1] == "sliding:512"),
+        ("block_size", 256, lambda _, course: course.masks[2] == "blockwise:256"),
+        ("scale_base", 1024.0, lambda long, _: long.encodings[1]["scale_base"] == 1024),
+        ("gamma", 0.5, lambda _, course: course.encodings[1]["gamma"] == 0.5),
+        ("base", 5e5, lambda long, _: [e["base"] for e in long.encodings] == [5e5, 5e5]),
+        ("normalisation", "raw", lambda _, course: course.normalisation == "raw"),
+        ("resolution_over", "scale_base", lambda _, course: course.over == "scale_base"),
+    ],
+)
+def test_every_control_changes_what_is_computed(key, value, changed, asked):
+    page = opened()
+    assert not changed(*asked[-1])
+    page = again(control(page, key).set_value(value))
+    assert len(asked) == 2
+    assert changed(*asked[-1])
+    assert address(page) == SMALL | {key: value if isinstance(value, str) else f"{value:.15g}"}
+    opened(address(page))
+    assert asked[-1] == asked[-2]
+
+
+def test_a_seed_is_there_where_vectors_are_random(asked):
+    page = opened(SMALL | {"long_inputs": "independent"})
+    again(control(page, "long_seed").set_value(4))
+    assert [long.inputs.seed for long, _ in asked] == [0, 4]
+    labels = [widget.proto.label for widget in opened().select_slider]
+    assert texts("en")("ui.long_seed") not in labels
+
+
+def test_a_run_that_changes_nothing_computes_nothing(asked):
+    page = opened()
+    again(page)
+    again(control(page, "language").set_value("zh"))
+    assert len(asked) == 1
+
+
+def test_what_needs_every_score_is_shortened_and_the_page_says_why(monkeypatch):
+    monkeypatch.setattr(study, "MOST_SCORES", 5_000_000)
+    monkeypatch.setattr(module, "MOST_SCORES", 5_000_000)
+    page = opened(SMALL | {"long_stage": "weights"})
+    (info,) = page.info
+    assert info.value == (
+        "The maps show 2,048 tokens instead of 4,096 tokens: smallest and largest values and "
+        "weights need every visible score, 0.0168 billion here, and this server forms at most "
+        "0.005 billion for a picture. The resolution below is of 4,096 tokens."
+    )
+    assert "0.0042 billion scores are formed one by one for this picture." in words(page)
+    assert "is at 4,096 tokens" in said(page)
+
+
+def test_wide_heads_are_shortened_and_the_page_says_why(monkeypatch):
+    monkeypatch.setattr(study, "MOST_NUMBERS", 1 << 17)
+    (info,) = opened().info
+    assert info.value == (
+        "The maps show 2,048 tokens instead of 4,096 tokens: heads of width 64 would need more "
+        "memory than this server gives. The resolution below is of 4,096 tokens."
+    )
+
+
+@pytest.mark.parametrize("over", ["length", "scale_base"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_token_is_a_text(language, over):
+    page = opened({"long_length": "1", "lang": language, "resolution_over": over})
+    assert len(said(page).splitlines()) == 5
+    assert not re.search(r"\bnan\b|\binf\b", words(page))
+
+
+def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(work, "MOMENT", 0.0)
+    monkeypatch.setattr(work, "UNSEEN", 60.0)
+    ended = []
+
+    def compute(long, course, report):
+        assert (type(long), type(course)) == (Long, Course)
+        try:
+            while True:
+                report(0.25)
+        finally:
+            ended.append(long)
+
+    monkeypatch.setattr(module, "_study", compute)
+    page, text = opened(), texts("en")
+    (progress,) = page.get("progress")
+    assert progress.proto.value in (0, 25)
+    assert not page.get("plotly_chart")
+    page = again(control_of(page, text("work.stop")).click())
+    assert [info.value for info in page.info] == [text("work.stopped")]
+    known = page.session_state["work"]
+    assert known.done(60.0)
+    assert (known.ended, len(ended)) == (True, 1)
+    again_button = control_of(page, text("work.again"))
+    monkeypatch.setattr(module, "_study", lambda *_: study_of(SMALL))
+    monkeypatch.setattr(work, "MOMENT", 60.0)
+    page = again(again_button.click())
+    assert len(page.get("plotly_chart")) == 2
+    assert not page.info
+
+
+def study_of(parameters):
+    """What the page computes at an address."""
+    state, _ = from_address(parameters)
+    maps = study.long_maps(module._long(state), lambda _: None)
+    return maps, module.resolutions(module._course(state), lambda _: None)
+
+
+def control_of(page, label):
+    """The button with a label."""
+    (found,) = [button for button in page.button if button.label == label]
+    return found

@@ -1,0 +1,158 @@
+"""What a query reads before and after, and all heads of a layer, against slow loops."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests import reference, tolerances
+from xpos_viz import xpos
+from xpos_viz.inputs import Sample
+from xpos_viz.inputs.sample import SAMPLES, layers_of, read_sample, token_gaps, token_labels
+from xpos_viz.studies.tokens import PIECE, ROPE, all_heads, read
+
+SHORT = Sample("pronoun", 8, 2)
+FADING = xpos(64, base=100_000.0, gamma=0.3, scale_base=8.0)
+RATES = {
+    "before": reference.rope(64, 100_000.0),
+    "after": reference.xpos(64, 100_000.0, gamma=0.3, scale_base=8.0),
+}
+
+
+@cache
+def expected(side, head, query):
+    """Logits and weights of the keys 0 … query in layer 8 of SHORT's text, by loops."""
+    arrays = read_sample("pronoun")
+    layer = layers_of("pronoun").index(8)
+    q = arrays["q"][layer, head, query].tolist()
+    keys = arrays["k"][layer, head // 3, : query + 1].tolist()
+    logits = [
+        reference.score(q, k, query - place, RATES[side], "half") / 8
+        for place, k in enumerate(keys)
+    ]
+    return logits, reference.softmax(logits, [True] * len(logits))
+
+
+def numbers(weights):
+    """Entropy, mean distance and share on token 0 of one query, by loops."""
+    last = len(weights) - 1
+    distance = math.fsum(weight * (last - place) for place, weight in enumerate(weights))
+    return reference.entropy(weights), distance, weights[0]
+
+
+@pytest.mark.parametrize("query", [0, 1, 11, 27])
+def test_a_query_reads_what_loops_read(query):
+    reading = read(SHORT, FADING, query)
+    for side, row in (("before", reading.before), ("after", reading.after)):
+        logits, weights = expected(side, 2, query)
+        assert row.logits == pytest.approx(logits, abs=1e2 * tolerances.EXACT)
+        assert row.weights == pytest.approx(weights, abs=1e2 * tolerances.EXACT)
+        found = (row.entropy, row.distance, row.sink)
+        assert found == pytest.approx(numbers(weights), abs=1e3 * tolerances.EXACT)
+    gained = np.subtract(expected("after", 2, query)[1], expected("before", 2, query)[1])
+    assert reading.change == pytest.approx(gained, abs=1e2 * tolerances.EXACT)
+    assert abs(reading.change.sum()) < 1e2 * tolerances.EXACT
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_before_is_the_attention_of_the_model_itself(name):
+    layer, last = layers_of(name)[1], len(token_labels(name)) - 1
+    own = read_sample(name)["weights_last4"][1, 5, -1]
+    reading = read(Sample(name, layer, 5), FADING, last)
+    assert np.abs(reading.before.weights - own).max() < tolerances.SAMPLE
+    assert ROPE["base"] == 100_000
+
+
+def test_a_query_beyond_the_text_is_the_last():
+    assert read(SHORT, FADING, 2047).query == 27
+    assert read(SHORT, FADING, 2047).before is read(SHORT, FADING, 27).before
+
+
+def test_heads_are_the_means_of_all_later_queries():
+    heads = all_heads(SHORT, FADING)
+    for side, layer in (("before", heads.before), ("after", heads.after)):
+        for head in (0, 8):
+            rows = [expected(side, head, query)[1] for query in range(28)]
+            means = np.mean([numbers(row) for row in rows[1:]], 0)
+            found = layer.entropy[head], layer.distance[head], layer.sink[head]
+            assert found == pytest.approx(means, rel=1e3 * tolerances.EXACT)
+            square = np.full((28, 28), np.nan)
+            for query, row in enumerate(rows):
+                square[query, : query + 1] = row
+            assert np.allclose(layer.weights[head], square, atol=1e-10, equal_nan=True)
+
+
+def test_maps_are_weights_or_their_change():
+    heads = all_heads(SHORT, FADING)
+    before, after, change = (heads.maps(shown) for shown in ("rope", "xpos", "change"))
+    assert before is heads.before.weights
+    assert after is heads.after.weights
+    assert np.array_equal(change, after - before, equal_nan=True)
+
+
+def test_blocks_of_a_long_text_are_the_means_of_their_visible_cells():
+    heads = all_heads(Sample("tidebook", 3, 4), FADING)
+    assert (heads.block, heads.before.weights.shape) == (16, (9, 63, 63))
+    assert heads.positions[[0, -1]].tolist() == [7.5, 999.5]
+    sample = Sample("tidebook", 3, 4)
+    rows = [read(sample, FADING, query).after.weights for query in range(992, 1002)]
+    whole = heads.after.weights[4]
+    first, last = (np.mean([row[keys] for row in rows]) for keys in (slice(16), slice(976, 992)))
+    own = np.concatenate([row[992:] for row in rows]).mean()
+    assert whole[62, [0, 61, 62]] == pytest.approx([first, last, own], rel=1e-9)
+    assert np.isnan(whole[61, 62])
+    assert np.isnan(whole).sum() == 63 * 62 / 2
+
+
+def test_the_strongest_keys_stand_in_the_order_of_the_text():
+    reading = read(SHORT, FADING, 20)
+    weights = np.maximum(reading.before.weights, reading.after.weights)
+    keys = reading.strongest(5)
+    assert keys.tolist() == sorted(keys.tolist())
+    assert weights[keys].min() >= np.delete(weights, keys).max()
+    assert reading.strongest(50).tolist() == list(range(21))
+
+
+@pytest.mark.parametrize(
+    ("query", "piece"),
+    [(0, (0, PIECE)), (147, (0, PIECE)), (148, (1, 161)), (500, (353, 513)), (1001, (842, 1002))],
+)
+def test_a_long_text_is_read_around_the_query(query, piece):
+    shown = read(Sample("tidebook"), FADING, query).piece
+    assert (shown.start, shown.stop) == piece
+    assert query in shown
+
+
+def test_a_short_text_is_read_whole():
+    assert read(SHORT, FADING, 3).piece == range(28)
+
+
+def test_tables_have_a_row_for_each_key_and_cell():
+    reading, heads = read(SHORT, FADING, 11), all_heads(SHORT, FADING)
+    table = reading.table()
+    names = [repr(ROPE), repr(FADING)]
+    assert list(table) == ["query", "key", "token", *names, "change"]
+    assert table["token"].tolist()[:3] == ["The", "trophy", "does"]
+    assert table["key"].tolist() == list(range(12))
+    assert table[names[1]].to_numpy() == pytest.approx(reading.after.weights, abs=0)
+    cells = heads.table()
+    assert list(cells) == ["head", "query", "key", *names]
+    assert len(cells) == 9 * 28 * 29 / 2
+    row = cells[(cells["head"] == 2) & (cells["query"] == 11)]
+    assert row[names[0]].to_numpy() == pytest.approx(reading.before.weights, abs=1e-12)
+    last = all_heads(Sample("tidebook"), FADING).table().iloc[-1]
+    assert (last["query"], last["key"]) == (996.5, 996.5)
+
+
+@pytest.mark.parametrize("name", ["harbour", "pronoun"])
+def test_gaps_and_labels_are_the_text(name):
+    pairs = zip(token_gaps(name), token_labels(name), strict=True)
+    assert "".join(gap + label for gap, label in pairs) == str(read_sample(name)["text"])
+
+
+def test_arrays_are_read_only():
+    reading, heads = read(SHORT, FADING, 4), all_heads(SHORT, FADING)
+    for array in (reading.before.weights, reading.after.logits, heads.after.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

@@ -1,0 +1,174 @@
+"""The pictures of long texts: maps in blocks, and the resolution under masks."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from xpos_viz.curves import resolution_label
+from xpos_viz.encoding import lookup
+from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.words import (
+    label,
+    listed,
+    mask_words,
+    number,
+    rounded,
+    settings,
+    span,
+    tokens,
+)
+from xpos_viz.inputs import Expectation
+from xpos_viz.masks import Mask
+from xpos_viz.pooling import robust_limit
+from xpos_viz.studies.long import Long, LongMap
+from xpos_viz.studies.resolving import Course
+from xpos_viz.texts import Text
+from xpos_viz.theme import DASHES
+
+
+def block_maps(
+    maps: Sequence[LongMap], long: Long, text: Text, colours: str = "blue_red"
+) -> Heatmaps:
+    """Describe the maps of a long text, side by side.
+
+    Parameters
+    ----------
+    maps
+        From :func:`xpos_viz.studies.long.long_maps`.
+    long
+        What was asked there.
+    text
+        Sentences of one language.
+    colours
+        A key of :data:`xpos_viz.theme.PALETTES`.
+
+    Returns
+    -------
+    Heatmaps
+        All on one colour bar.
+    """
+    first, limit = maps[0], robust_limit(*(each.values for each in maps))
+    scale = "sequential" if long.stage == "weights" else "diverging"
+    shown = text(f"long.reduced.{long.reduce}", value=text(f"figure.value.{long.stage}"))
+    return Heatmaps(
+        name="long_maps",
+        alt=" ".join([shown + ".", *(sizes(each, long, text) for each in maps)]),
+        axis=Axis(
+            queries=text("figure.queries"),
+            keys=text("figure.keys"),
+            query=text("figure.query"),
+            key=text("figure.key"),
+            lag=text("figure.lag"),
+            positions=first.positions,
+            block=first.block,
+        ),
+        panels=tuple(_panel(each, long, text) for each in maps),
+        bars=(Bar(shown, limit, scale, colours),),
+        notes=(
+            _data(long, text),
+            listed([label(encoding, text) for encoding in long.encodings], text),
+            text(f"long.cell.{long.reduce}", block=number(first.block)),
+            text("long.limit", limit=rounded(limit)),
+        ),
+    )
+
+
+def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves:
+    """Describe the resolution along a course, a colour per encoding and a stroke per mask.
+
+    Parameters
+    ----------
+    table
+        From :func:`xpos_viz.studies.resolving.resolutions`.
+    course
+        What was asked there.
+    text
+        Sentences of one language.
+
+    Returns
+    -------
+    Curves
+        Both axes logarithmic.
+    """
+    written = resolution_label(course.normalisation)
+    steps = np.array(course.steps, dtype=np.float64)
+    rows = table.set_index(["encoding", "mask"])["resolution"]
+    curves = [
+        Curve(
+            text("figure.state", stage=lookup(encoding.name).label, mask=mask_words(mask, text)),
+            steps,
+            rows.loc[[(encoding.name, mask)]].to_numpy(),
+            line=line,
+            dash=DASHES[stroke],
+        )
+        for (line, encoding), (stroke, mask) in product(
+            enumerate(course.encodings), enumerate(course.masks)
+        )
+    ]
+    return Curves(
+        name="resolution",
+        alt=text(f"long.resolution_alt.{course.over}", label=written, ends=_ends(curves, text)),
+        title=(text("long.resolution_title", label=written), text("figure.assumption")),
+        x=text(f"long.axis.{course.over}"),
+        y=text("long.axis.resolution", label=written),
+        logarithmic=True,
+        curves=tuple(curves),
+        logarithmic_y=True,
+    )
+
+
+def sizes(each: LongMap, long: Long, text: Text) -> str:
+    """Say how large the values of a map are near the diagonal, and far from it."""
+    far = "none" if np.isnan(each.far) else "some"
+    return text(
+        f"long.sizes.{far}",
+        panel=text("figure.state", stage=each.encoding.family.label, mask=_mask(each, text)),
+        eighth=number(-(-long.tokens // 8)),
+        half=number(-(-long.tokens // 2)),
+        near=rounded(each.near),
+        far=rounded(each.far),
+    )
+
+
+def _panel(each: LongMap, long: Long, text: Text) -> Panel:
+    """One map; what differs among the panels is its first line."""
+    stage, encoding = text(f"figure.stage.{long.stage}"), each.encoding
+    state = text("figure.state", stage=stage, mask=_mask(each, text))
+    title = (encoding.family.label, settings(encoding, text), state)
+    if len(long.masks) > 1:
+        title = (*_kind(each, text), text("figure.state", stage=encoding.family.label, mask=stage))
+    return Panel(title, each.values, 0, each.counts > 0)
+
+
+def _kind(each: LongMap, text: Text) -> tuple[str, str]:
+    """The kind of a mask, and its size."""
+    mask = Mask.of(each.mask)
+    size = tokens(mask.size, text) if mask.size else text("long.unbounded")
+    return text(f"ui.long_mask_words.{mask.name}"), size
+
+
+def _mask(each: LongMap, text: Text) -> str:
+    """The mask of a map for a reader."""
+    return mask_words(each.mask, text)
+
+
+def _data(long: Long, text: Text) -> str:
+    """Which queries and keys these are."""
+    inputs = long.inputs
+    common = {"head_dim": long.encodings[0].head_dim, "span": span(range(long.tokens), text)}
+    if isinstance(inputs, Expectation):
+        return text("figure.data.expectation", **common)
+    keys = text(f"ui.key.{inputs.keys}")
+    return text("figure.data.random", seed=inputs.seed, keys=keys, **common)
+
+
+def _ends(curves: Sequence[Curve], text: Text) -> str:
+    """Where each curve begins and ends."""
+    return "; ".join(
+        text(
+            "figure.curve_alt", label=each.label, first=rounded(each.y[0]), last=rounded(each.y[-1])
+        )
+        for each in curves
+    )

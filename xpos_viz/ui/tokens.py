@@ -1,0 +1,180 @@
+"""The page that reads a sentence: which tokens a query reads, and which gain or lose under XPos."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from xpos_viz.attention import attention_weights
+from xpos_viz.encoding import REGISTRY, Encoding
+from xpos_viz.figures.passage import markup
+from xpos_viz.figures.tokens import bars, head_maps, points, tinted, token_name
+from xpos_viz.figures.words import label, number, percent, rounded, tokens
+from xpos_viz.inputs import Sample
+from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
+from xpos_viz.studies.tokens import ROPE, Heads, Reading, all_heads, read
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import controls, page
+from xpos_viz.ui.session import commit, language, state
+from xpos_viz.ui.state import with_source
+
+FORMULAS = (
+    r"w_{mn}=\frac{e^{s(m,n)/\sqrt d}}{\sum_{n'\le m}e^{s(m,n')/\sqrt d}}",
+    r"H_m=-\sum_{n\le m}w_{mn}\ln w_{mn}",
+    r"D_m=\sum_{n\le m}w_{mn}\,(m-n)",
+)
+"""Weights, their entropy and their mean distance, as TeX."""
+
+
+def show() -> None:
+    """Draw the page."""
+    text = texts(language())
+    page.head("tokens", text)
+    picture, beside = st.columns([3, 1], gap="large")
+    inputs = state().experiment.inputs
+    with picture:
+        if isinstance(inputs, Sample):
+            _reading(inputs, text)
+        else:
+            _no_text(text)
+    with beside:
+        controls.source(text)
+        if isinstance(inputs, Sample):
+            controls.query(text)
+            controls.parameters(text, "gamma", "scale_base")
+            controls.choose(text, "panels")
+        controls.reset(text)
+    families = (REGISTRY["rope"], REGISTRY["xpos"])
+    page.formula(text("tokens.formula_words"), (page.ONE[0], *FORMULAS), families, text)
+    page.code(
+        (read, all_heads, attention_weights, attention_entropy, attention_distance, sink_share),
+        text,
+    )
+
+
+def _reading(sample: Sample, text: Text) -> None:
+    """The text, the bars of the query, and all heads; the quick ones first."""
+    encoding = _xpos()
+    reading, look = read(sample, encoding, state().query), state().look
+    passage = tinted(reading, text, look.colours)
+    st.html(markup(passage, page.mode()))
+    st.caption("  \n".join(passage.notes))
+    page.picture(bars(reading, text), reading.table, text, key="reading")
+    heads = all_heads(sample, encoding)
+    maps = head_maps(heads, state().panels, text, look.colours)
+    page.picture(maps, heads.table, text, key="heads")
+    st.table(_table(heads, text))
+    page.notice(_seen(reading, heads, text), text)
+
+
+def _xpos() -> Encoding:
+    """XPos with the chosen γ and B, and the base with which the model learnt."""
+    return state().encoding("xpos").replace(base=ROPE["base"])
+
+
+def _no_text(text: Text) -> None:
+    """What is said of made queries and keys, and the way to a text."""
+    st.info(text("tokens.no_text"))
+    st.button(
+        text("tokens.open"),
+        key="open_text",
+        icon=":material/menu_book:",
+        on_click=lambda: commit(lambda old: with_source(old, "sample")),
+    )
+
+
+def _table(heads: Heads, text: Text) -> pd.DataFrame:
+    """Entropy, mean distance and sink share of all heads, before and after."""
+    before, after = heads.before, heads.after
+    columns = {
+        "entropy": _arrows(before.entropy, after.entropy, rounded),
+        "distance": _arrows(before.distance, after.distance, rounded),
+        "sink": _arrows(before.sink, after.sink, percent),
+    }
+    chosen = heads.sample.head
+    names = [f"**{head} ◂**" if head == chosen else str(head) for head in range(len(before.sink))]
+    table = pd.DataFrame(columns, index=names).rename_axis(text("ui.head"))
+    return table.rename(columns=lambda name: text(f"tokens.columns.{name}"))
+
+
+def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
+    """What one query reads before and after, and what becomes of the heads."""
+    if reading.query == 0:
+        return [text("tokens.alone"), _all_heads(heads, text)]
+    before, after, head = reading.before, reading.after, heads.sample.head
+    return [
+        _ends(reading, text),
+        text(
+            "tokens.spread",
+            query=number(reading.query),
+            entropy=rounded(before.entropy),
+            entropy_after=rounded(after.entropy),
+            keys=rounded(np.exp(before.entropy)),
+            keys_after=rounded(np.exp(after.entropy)),
+            distance=rounded(before.distance),
+            distance_after=tokens(after.distance, text),
+        ),
+        text(
+            "tokens.sink",
+            rope=percent(before.sink),
+            xpos=percent(after.sink),
+            rope_all=percent(heads.before.sink[head]),
+            xpos_all=percent(heads.after.sink[head]),
+        ),
+        _negative(reading, text),
+        _all_heads(heads, text),
+    ]
+
+
+def _ends(reading: Reading, text: Text) -> str:
+    """Which keys gain and lose most, or that none does."""
+    change, query = reading.change, number(reading.query)
+    if reading.still:
+        return text("tokens.still", query=query, xpos=label(reading.encoding, text))
+    words = {"query": query}
+    for name, key in (("gainer", int(change.argmax())), ("loser", int(change.argmin()))):
+        words |= {
+            name: _plain(token_name(reading, key, text)),
+            f"{name}_points": points(change[key]),
+            f"{name}_before": percent(reading.before.weights[key]),
+            f"{name}_after": percent(reading.after.weights[key]),
+        }
+    return text("tokens.most", **words)
+
+
+def _negative(reading: Reading, text: Text) -> str:
+    """How many keys gain, and how many of them had a negative score."""
+    gaining = reading.change > 0
+    return text(
+        "tokens.negative",
+        gaining=number(int(gaining.sum())),
+        keys=number(reading.query + 1),
+        negative=number(int((gaining & (reading.before.logits < 0)).sum())),
+    )
+
+
+def _all_heads(heads: Heads, text: Text) -> str:
+    """How many heads read nearer, and how many more evenly."""
+    before, after = heads.before, heads.after
+    return text(
+        "tokens.heads",
+        count=len(before.sink),
+        layer=heads.sample.layer,
+        nearer=int((after.distance < before.distance).sum()),
+        wider=int((after.entropy > before.entropy).sum()),
+    )
+
+
+def _arrows(
+    before: NDArray[np.float64], after: NDArray[np.float64], written: Callable[[float], str]
+) -> list[str]:
+    """Pairs of numbers, before → after."""
+    return [f"{written(one)} → {written(other)}" for one, other in zip(before, after, strict=True)]
+
+
+def _plain(words: str) -> str:
+    """Words that Markdown shows letter by letter."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", words)
