@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from xpos_viz.studies.decay import (
 )
 
 FAR = 19_997  # a prime, so that no lag is on an edge of a part
-XPOS = {"base": 1000.0, "gamma": 0.3, "scale_base": 4096.0}
+XPOS: dict[str, Any] = {"base": 1000.0, "gamma": 0.3, "scale_base": 4096.0}
 
 
 def g(lags, base=10_000.0, gamma=None, scale_base=512.0):

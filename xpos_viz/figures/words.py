@@ -100,7 +100,7 @@ def span(window: range, text: Text) -> str:
 def data_words(experiment: Experiment, text: Text) -> str:
     """Write which queries and keys are seen, by the names that a reader knows."""
     entries = experiment.to_dict()
-    names = {"name": "ui.samples", "keys": "ui.key"}
+    names = {"name": "ui.samples", "keys": "ui.keys_words"}
     entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
     return text(f"figure.data.{entries['source']}", **entries, span=span(experiment.window, text))
 

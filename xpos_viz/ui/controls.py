@@ -136,6 +136,11 @@ def query(text: Text) -> None:
     _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
 
 
+def key(text: Text, seen: range, shown: int) -> None:
+    """Draw a slider over the keys that a query sees, for the one that is looked at."""
+    _series(text, "key", seen, shown, None, _set("key"))
+
+
 def is_shown(key: str) -> bool:
     """Return whether a control is among those that the address shows."""
     return not state().show or key in state().show
@@ -180,7 +185,12 @@ def _source(text: Text, experiment: Experiment) -> None:
         _series(text, "head_dim", HEAD_DIMS, width, MAX_HEAD_DIM, with_head_dim)
     if isinstance(inputs, Random):
         _choice(
-            text, "keys", ("same", "independent"), inputs.keys, with_inputs_named("keys"), "ui.key"
+            text,
+            "keys",
+            ("same", "independent"),
+            inputs.keys,
+            with_inputs_named("keys"),
+            "ui.keys_words",
         )
         _control(
             st.number_input,

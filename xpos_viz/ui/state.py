@@ -21,6 +21,7 @@ from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
@@ -39,7 +40,7 @@ CONTROLS: tuple[str, ...] = (
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("curves", "distance", "assumption", "reading", "rho", "left", "right"),
     *("difference", "axis", "colours", "reset"),
-    *("query", "panels"),
+    *("pair_encoding", "query", "key", "panels"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -91,6 +92,10 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    pair_encoding
+        The encoding whose pairs are shown.
+    key
+        The token whose key is looked at; the nearest one that the query sees.
     long_inputs, long_length, long_seed, long_stage, long_reduce
         What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
     compare_masks, long_mask, window_size, block_size
@@ -117,6 +122,8 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(20, 0, MAX_LENGTH - 1)
     panels: str = words(("change", "rope", "xpos"))
+    pair_encoding: str = words(FAMILIES)
+    key: int = whole(0, 0, MAX_LENGTH - 1)
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
