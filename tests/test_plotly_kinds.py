@@ -54,6 +54,12 @@ def test_curves_have_the_colour_of_their_line():
     assert [trace["line"]["dash"] for trace in lines] == ["solid", "dot", "dot"]
 
 
+def test_what_has_no_logarithm_is_a_gap():
+    *_, trace, _ = drawn.spec(draw(kinds.curves()))["data"]
+    y = drawn.array(trace["y"]).astype(float)
+    assert np.array_equal(y, [0.1, np.inf, 1e-3, np.nan], equal_nan=True)
+
+
 @pytest.mark.parametrize("logarithmic_y", [False, True])
 def test_a_band_is_closed_and_has_gaps(logarithmic_y):
     """There and back over each piece; on a logarithmic axis it ends where the axis does."""

@@ -32,6 +32,28 @@ from xpos_viz.kernel import turn
 _TOKENS = 1 << 14  # positions measured at a time, which bounds the memory
 
 
+def growth(encoding: Encoding) -> float:
+    r"""How fast the largest factor of a key grows: ln of it per token.
+
+    Parameters
+    ----------
+    encoding
+        The encoding; its fastest decaying pair decides, over all heads.
+
+    Returns
+    -------
+    float
+        :math:`\max_i(-\operatorname{Re} \lambda_i)`, ≥ 0, per token.
+
+    Examples
+    --------
+    >>> from xpos_viz import xpos
+    >>> round(growth(xpos(64)) * 512, 4)  # ln((1 + γ)/γ)
+    1.2528
+    """
+    return -float(encoding.log_decay.min())
+
+
 def largest_position(encoding: Encoding, dtype: torch.dtype, largest: float = 1.0) -> int:
     r"""The largest position n whose keys k' fit a dtype, counted from the origin.
 
@@ -63,7 +85,7 @@ def largest_position(encoding: Encoding, dtype: torch.dtype, largest: float = 1.
     (4532, 36260)
     """
     room = _log_limit(dtype) - _log_size(largest, dtype)
-    fastest = -float(encoding.log_decay.min())
+    fastest = growth(encoding)
     return math.floor(min(FAR, room / fastest)) if fastest else int(FAR)
 
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Curves, Heatmaps, Plane
+from xpos_viz.figures.description import Curves, Heatmaps, Mark, Plane
 
 Numbers = NDArray[np.float64]
 
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
+_NEAR = 0.3  # of the axis: nearer marks might write over each other
 
 
 def finite(values: Numbers) -> Numbers:
@@ -62,10 +63,15 @@ def width_limits(curves: Curves) -> tuple[float, float]:
     return float(x.min()), float(x.max())
 
 
-def leans_left(curves: Curves, x: float) -> bool:
-    """Return whether a word at x has more room to its left."""
-    low, high = width_limits(curves)
-    return x > (math.sqrt(low) * math.sqrt(high) if curves.logarithmic else low + (high - low) / 2)
+def leans_left(curves: Curves, mark: Mark) -> bool:
+    """Return whether the name of a mark has more room to its left.
+
+    It leans away from the nearest other mark or, if none is near, from the nearer end.
+    """
+    here = _share(curves, mark.x)
+    others = [_share(curves, other.x) - here for other in curves.marks if other.x != mark.x]
+    nearest = min(others, key=abs, default=1.0)
+    return nearest > 0 if abs(nearest) < _NEAR else here > 0.5
 
 
 def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:
@@ -80,6 +86,14 @@ def plane_limit(plane: Plane) -> float:
     """Return how far the axes of a plane go: around the unit circle and all points."""
     reach = np.abs(plane.paths[np.isfinite(plane.paths)])
     return 1.08 * max(1.0, float(reach.max(initial=0.0)))
+
+
+def _share(curves: Curves, x: float) -> float:
+    """Where x lies between the ends of its axis."""
+    low, high = width_limits(curves)
+    if curves.logarithmic:
+        low, high, x = math.log(low), math.log(high), math.log(x)
+    return (x - low) / (high - low) if high > low else 0.0
 
 
 def _limits(y: Numbers) -> tuple[float, float]:

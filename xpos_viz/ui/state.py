@@ -22,6 +22,7 @@ from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.pairs import FAMILIES
+from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
 from xpos_viz.ui.settings import Setting, Words, settings, several, whole, words
@@ -40,7 +41,12 @@ CONTROLS: tuple[str, ...] = (
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("curves", "distance", "assumption", "reading", "rho", "left", "right"),
     *("difference", "axis", "colours", "reset"),
+    *("curves", "distance", "reading", "assumption", "rho"),
     *("pair_encoding", "query", "key", "panels"),
+    *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
+    *("compare_masks", "long_mask", "window_size", "block_size"),
+    *("normalisation", "resolution_over"),
+    *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -102,6 +108,9 @@ class State:
         Whether they show masks side by side, or else which; sizes in tokens.
     normalisation, resolution_over
         How resolution is followed (:class:`xpos_viz.studies.resolving.Course`).
+    formats, kept, k_max, text_length
+        Number formats, what is kept in them, the largest key, and tokens, whose precision is
+        looked at (:mod:`xpos_viz.studies.precision`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -135,8 +144,10 @@ class State:
     block_size: int = whole(4096, 2, 1 << 20)
     normalisation: str = words(("sqrt_d", "half_d", "raw"))
     resolution_over: str = words(WAYS)
-    present: str = words(SWITCH)
-    show: tuple[str, ...] = several(CONTROLS, ())
+    formats: tuple[str, ...] = several(FORMATS, FORMATS)
+    kept: str = words(PARTS)
+    k_max: int = whole(1, 1, 65_504)
+    text_length: int = whole(8192, 2, 1 << 20)
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
     distance: int = whole(4096, 1, 1_000_000)
     reading: str = words(READINGS)
@@ -144,6 +155,8 @@ class State:
     rho: int = whole(50, -100, 100)
     left: str = words(sorted(REGISTRY, key="rope".__ne__))
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:

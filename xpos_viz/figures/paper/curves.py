@@ -66,7 +66,7 @@ def _draw_marks(axes: Axes, curves: Curves) -> None:
         colour, _ = stroke(mark.line)
         point = {"marker": "o", "markersize": 5, "markeredgecolor": INK.page}
         axes.plot([mark.x], [mark.y], color=colour, zorder=3, clip_on=False, **point)
-        left = leans_left(curves, mark.x)
+        left = leans_left(curves, mark)
         axes.annotate(
             drawable(mark.label),
             (mark.x, mark.y),

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Curves
+from xpos_viz.figures.description import Curves, Numbers
 from xpos_viz.figures.screen import axis_style, legend, log_axis, named, safe, sent, sheet
 from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
 from xpos_viz.theme import Ink, stroke
@@ -73,13 +73,18 @@ def _lines(curves: Curves) -> Iterator[go.Scatter]:
         colour, dash = stroke(curves.places[place], curve.dash)
         yield go.Scatter(
             x=sent(curve.x),
-            y=curve.y if curves.logarithmic_y else sent(curve.y),
+            y=_heights(curve.y, curves),
             name=safe(curve.label),
             legendgroup=str(place),
             mode="lines",
             line={"color": colour, "width": 2, "dash": dash},
             hovertemplate="%{y:.5~g}",
         )
+
+
+def _heights(y: Numbers, curves: Curves) -> Numbers:
+    """Values as they are sent; Plotly would draw a line down to what is ≤ 0 on a log axis."""
+    return np.where(y > 0, y, np.nan) if curves.logarithmic_y else sent(y)
 
 
 def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
@@ -97,7 +102,7 @@ def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
             "line": {"color": ink.page, "width": 1.5},
         },
         textposition=[
-            f"top {'left' if leans_left(curves, mark.x) else 'right'}" for mark in curves.marks
+            f"top {'left' if leans_left(curves, mark) else 'right'}" for mark in curves.marks
         ],
         textfont={"color": ink.text, "size": 11, "shadow": _halo(ink.page)},
         cliponaxis=False,
