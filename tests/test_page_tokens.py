@@ -11,6 +11,7 @@ from tests.test_pages import address, control, fresh, words
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, tinted
+from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.studies.tokens import all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
@@ -58,6 +59,7 @@ def found(parameters):
     """What the study finds at an address."""
     state = from_address(parameters)[0]
     sample, encoding = state.experiment.inputs, state.encoding("xpos")
+    assert isinstance(sample, Sample)
     return read(sample, encoding, state.query), all_heads(sample, encoding)
 
 

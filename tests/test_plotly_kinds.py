@@ -184,7 +184,9 @@ def test_a_plane_moves_step_by_step():
     assert [step["args"][0] for step in slider["steps"]] == [
         [frame["name"]] for frame in spec["frames"]
     ]
-    ((button,),) = (menu["buttons"] for menu in spec["layout"]["updatemenus"])
+    (menu,) = spec["layout"]["updatemenus"]
+    (button,) = menu["buttons"]
+    assert menu["active"] == -1  # then the first press plays
     assert (button["args"][0], button["args2"][0]) == (None, [None])
 
 

@@ -435,3 +435,17 @@ def test_the_default_template_changes_nothing():
         assert draw(maps).to_json() == before
     finally:
         pio.templates.default = chosen
+
+
+def test_a_figure_for_a_projector_is_the_same_in_larger_type():
+    usual = drawn.spec(draw(maps := drawn.one_panel(np.eye(4)), width=800))
+    large = drawn.spec(draw(maps, width=1200, larger=1.5))
+    assert large["layout"]["font"]["size"] == 1.5 * usual["layout"]["font"]["size"]
+    for side, pixels in usual["layout"]["margin"].items():
+        assert large["layout"]["margin"][side] == (pixels if side == "autoexpand" else 1.5 * pixels)
+    assert large["layout"]["height"] == 1.5 * usual["layout"]["height"]
+    assert large["layout"]["xaxis"]["domain"] == usual["layout"]["xaxis"]["domain"]
+    assert large["layout"]["xaxis"]["range"] == usual["layout"]["xaxis"]["range"]
+    for name in ("x", "y", "z"):
+        before, after = (drawn.array(spec["data"][0][name]) for spec in (usual, large))
+        np.testing.assert_array_equal(before, after)

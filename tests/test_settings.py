@@ -57,7 +57,7 @@ def test_a_word_that_is_given_twice_counts_once():
         ("curves", "rope,", "unknown curves ''; use one of: rope, xpos, alibi."),
         ("curves", "rope,yarn", "unknown curves 'yarn'; use one of: rope, xpos, alibi."),
         ("lag", "1001", "lag must be a whole number from 0 to 1000, got 1001; use 64."),
-        ("lag", "-1", "lag must be a whole number from 0 to 1000, got '-1'; use 64."),
+        ("lag", "-1", "lag must be a whole number from 0 to 1000, got -1; use 64."),
         ("lag", "1e3", "lag must be a whole number from 0 to 1000, got '1e3'; use 64."),
         ("lag", "٣", "lag must be a whole number from 0 to 1000, got '٣'; use 64."),
         ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),

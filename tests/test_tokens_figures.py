@@ -130,7 +130,7 @@ def test_text_is_legible_on_every_tint(colours, mode):
     for end in (0, -1):
         assert contrast(grounds[end], ink.page) > 1.5
         assert tint([-LEVELS, LEVELS][end], colours, mode) in markup(
-            Passage(("",), "", ("",) * 4, (), colours), mode
+            Passage(("",), "", ("", "", "", ""), (), colours), mode
         )
 
 

@@ -41,7 +41,7 @@ def test_sources_and_texts_bring_their_own_settings(visit):
     seed.fill("7")
     seed.press("Enter")
     shows(page, {"source": "random", "seed": "7"})
-    select(page, "keys", text("ui.key.independent"))
+    select(page, "keys", text("ui.keys_words.independent"))
     shows(page, address := {"source": "random", "seed": "7", "keys": "independent"})
     beside(page, "length").press("ArrowLeft")
     shows(page, address := address | {"length": "256"})

@@ -8,7 +8,16 @@ import pandas as pd
 from xpos_viz.comparison import Comparison
 from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
-from xpos_viz.figures.words import label, listed, mask_words, number, rounded, settings, span
+from xpos_viz.figures.words import (
+    data_words,
+    label,
+    listed,
+    mask_words,
+    number,
+    rounded,
+    settings,
+    span,
+)
 from xpos_viz.results import Result
 from xpos_viz.texts import Text
 
@@ -150,20 +159,12 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
 
 def _about(result: Result, text: Text) -> list[str]:
     """The lines that say what the data are, and what in them cannot be shown as it is."""
-    notes = [_data(result.experiment, text)]
+    notes = [data_words(result.experiment, text)]
     if any("½" in label or "⅓" in label for label in result.labels):
         notes.append(text("figure.pieces"))
     if any(np.isinf(measurement.values).any() for measurement in result.measurements):
         notes.append(text("figure.infinite"))
     return notes
-
-
-def _data(experiment: Experiment, text: Text) -> str:
-    """Which queries and keys are seen, by the names that a reader knows."""
-    entries = experiment.to_dict()
-    names = {"name": "ui.samples", "keys": "ui.key"}
-    entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
-    return text(f"figure.data.{entries['source']}", **entries, span=span(experiment.window, text))
 
 
 def _alt(panels: Sequence[Panel], comparison: Comparison, text: Text) -> str:

@@ -160,7 +160,7 @@ def _data(long: Long, text: Text) -> str:
     common = {"head_dim": long.encodings[0].head_dim, "span": span(range(long.tokens), text)}
     if isinstance(inputs, Expectation):
         return text("figure.data.expectation", **common)
-    keys = text(f"ui.key.{inputs.keys}")
+    keys = text(f"ui.keys_words.{inputs.keys}")
     return text("figure.data.random", seed=inputs.seed, keys=keys, **common)
 
 

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
 from xpos_viz.figures.screen import bars, curves, grid, maps, plane
+from xpos_viz.figures.screen.large import enlarged
 from xpos_viz.theme import INKS, Ink, Mode
 
 _PARTS: Mapping[type, Callable[[Any, Ink], go.Figure]] = MappingProxyType(
@@ -16,7 +17,12 @@ _PARTS: Mapping[type, Callable[[Any, Ink], go.Figure]] = MappingProxyType(
 
 
 def draw(
-    description: Description, *, mode: Mode = "light", width: int = 1040, stacked: bool = False
+    description: Description,
+    *,
+    mode: Mode = "light",
+    width: int = 1040,
+    stacked: bool = False,
+    larger: float = 1.0,
 ) -> go.Figure:
     """Draw a description.
 
@@ -30,6 +36,8 @@ def draw(
         Width there will be, pixels, from which the height of maps follows.
     stacked
         Whether maps stand one above the other, for a narrow screen.
+    larger
+        How many times larger than usual type and lines are, for a projector.
 
     Returns
     -------
@@ -39,5 +47,7 @@ def draw(
     ink = INKS[mode]
     if isinstance(description, Heatmaps):
         across = 1 if stacked else description.across or len(description.panels)
-        return maps.draw(description, ink, width, across)
-    return _PARTS[type(description)](description, ink)
+        figure = maps.draw(description, ink, round(width / larger), across)
+    else:
+        figure = _PARTS[type(description)](description, ink)
+    return figure if larger == 1.0 else enlarged(figure, larger)

@@ -7,6 +7,7 @@ from functools import reduce
 import numpy as np
 
 from xpos_viz.encoding import Encoding, Parameter, Value
+from xpos_viz.experiment import Experiment
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
@@ -94,6 +95,14 @@ def span(window: range, text: Text) -> str:
     """Write which tokens are shown: tokens 3 to 27, or token 3."""
     first, last = window[0], window[-1]
     return text(f"figure.span.{'one' if first == last else 'many'}", first=first, last=last)
+
+
+def data_words(experiment: Experiment, text: Text) -> str:
+    """Write which queries and keys are seen, by the names that a reader knows."""
+    entries = experiment.to_dict()
+    names = {"name": "ui.samples", "keys": "ui.keys_words"}
+    entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
+    return text(f"figure.data.{entries['source']}", **entries, span=span(experiment.window, text))
 
 
 def mask_words(mask: str, text: Text) -> str:

@@ -37,6 +37,7 @@ def catalogue(language: str) -> dict[str, str]:
     return dict(pair for part in parts for pair in _flat("", part))
 
 
+@cache
 def texts(language: str) -> Text:
     """Return the function that looks up and fills in sentences of a language.
 

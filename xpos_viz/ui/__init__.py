@@ -6,15 +6,18 @@ from starlette.routing import Route
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare, livemap, long, page, precision, tokens
+from xpos_viz.ui import compare, decay, livemap, long, neighbours, page, pairs, precision, tokens
 from xpos_viz.ui.session import begin
 from xpos_viz.ui.state import opening
 
 PAGES = {
     "compare": compare.show,
+    "decay": decay.show,
+    "pairs": pairs.show,
     "tokens": tokens.show,
     "long": long.show,
     "precision": precision.show,
+    "neighbours": neighbours.show,
 }
 """What draws each page, by its name in the address."""
 

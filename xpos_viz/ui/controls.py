@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import streamlit as st
 
-from xpos_viz.encoding import PARAMETERS, Family
-from xpos_viz.experiment import Experiment
+from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
+from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
@@ -22,6 +22,7 @@ from xpos_viz.ui.state import (
     MAX_LENGTH,
     OWN,
     SETTINGS,
+    SHARED,
     SWITCH,
     State,
     opening,
@@ -33,6 +34,7 @@ from xpos_viz.ui.state import (
     with_own,
     with_setting,
     with_source,
+    with_view,
 )
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -85,6 +87,23 @@ def own(text: Text, family: Family) -> None:
             _series(text, name, steps, encoding[name], None, _with_own(key), key=key)
 
 
+def families(text: Text, *names: str) -> None:
+    """Draw the parameters of some families: what they share, and each one's own, folded away."""
+    rows = [REGISTRY[name] for name in dict.fromkeys(names)]
+    taken = {name for row in rows for name in row.defaults}
+    parameters(text, *(name for name in SHARED if name in taken))
+    for row in rows:
+        keys = [f"{row.name}.{name}" for name in row.defaults]
+        if any(key in OWN and is_shown(key) for key in keys):
+            with st.expander(row.label):
+                own(text, row)
+
+
+def stage(text: Text) -> None:
+    """Draw the choice of what maps show, from raw products to attention."""
+    _choice(text, "stage", STAGES, state().experiment.view.stage, _with_stage, "ui.stages")
+
+
 def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> None:
     """Draw the choice of a setting that is one of some words, or any of them.
 
@@ -93,7 +112,7 @@ def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> 
     setting, value = SETTINGS[name], getattr(state(), name)
     widget = st.selectbox
     if isinstance(setting, Several):
-        widget, value = partial(st.pills, selection_mode="multi"), list(value)
+        widget, value = partial(st.pills, selection_mode="multi", wrap=True), list(value)
     _control(
         widget,
         name,
@@ -115,6 +134,11 @@ def query(text: Text) -> None:
     """Draw a slider over the tokens, for the one whose query is looked at."""
     last = state().experiment.inputs.tokens - 1
     _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
+
+
+def key(text: Text, seen: range, shown: int) -> None:
+    """Draw a slider over the keys that a query sees, for the one that is looked at."""
+    _series(text, "key", seen, shown, None, _set("key"))
 
 
 def is_shown(key: str) -> bool:
@@ -161,7 +185,12 @@ def _source(text: Text, experiment: Experiment) -> None:
         _series(text, "head_dim", HEAD_DIMS, width, MAX_HEAD_DIM, with_head_dim)
     if isinstance(inputs, Random):
         _choice(
-            text, "keys", ("same", "independent"), inputs.keys, with_inputs_named("keys"), "ui.key"
+            text,
+            "keys",
+            ("same", "independent"),
+            inputs.keys,
+            with_inputs_named("keys"),
+            "ui.keys_words",
         )
         _control(
             st.number_input,
@@ -303,6 +332,11 @@ def _moved(name: str) -> Change:
 def _with_own(key: str) -> Change:
     """The change of a parameter that is a family's own."""
     return lambda old, new: with_own(old, key, new)
+
+
+def _with_stage(old: State, new: str) -> State:
+    """The change of the stage."""
+    return with_view(old, stage=new)
 
 
 def _set(name: str) -> Change:

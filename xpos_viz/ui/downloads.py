@@ -26,12 +26,17 @@ def show(description: Description, table: Callable[[], pd.DataFrame], text: Text
                 on_click="ignore",
                 help=text(f"ui.{kind}_help"),
             )
-        st.download_button(
-            "CSV",
-            lambda: table().to_csv(index=False).encode(),
-            f"{name}.csv",
-            "text/csv",
-            key=f"{name}-csv",
-            on_click="ignore",
-            help=text("ui.csv_help"),
-        )
+        csv(name, table, text)
+
+
+def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:
+    """Draw the button of a table."""
+    st.download_button(
+        "CSV",
+        lambda: table().to_csv(index=False).encode(),
+        f"{name}.csv",
+        "text/csv",
+        key=f"{name}-csv",
+        on_click="ignore",
+        help=text("ui.csv_help"),
+    )

@@ -7,6 +7,7 @@ and source → the code behind it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
@@ -42,21 +43,28 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+/* maps side by side keep a size at which they can be read, and move sideways */
+@media (max-width: 40rem) {
+  .st-key-maps { overflow-x: auto; }
+  .st-key-maps > div { min-width: 44rem; }
+}
 </style>"""
-_LARGE = "<style>html { font-size: 22px !important; }</style>"
+_LARGE = 1.375  # times the usual type
+_GROWN = f"<style>html {{ font-size: {16 * _LARGE:g}px !important; }}</style>"
 _BARE = {"displayModeBar": False, "scrollZoom": False}
+_drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
 def top(pages: Mapping[str, st.Page], text: Text) -> None:
     """Draw the links to all pages, which keep what is set, presets, sharing and language."""
-    st.html(_STYLE + _LARGE * (state().present == "yes"))
+    st.html(_STYLE + _GROWN * large())
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, page in pages.items():
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
         with st.popover(text("ui.presets")):
             _presets(pages, text)
-        with st.popover(text("ui.share")):
+        with st.popover(text("ui.sharing")):
             _share(text)
     with switch:
         controls.language_switch(text)
@@ -105,6 +113,11 @@ def head(name: str, text: Text) -> None:
     _refusals(text)
 
 
+def large() -> bool:
+    """Return whether type and lines are large."""
+    return state().present == "yes"
+
+
 def mode() -> Mode:
     """Return whether the reader's page is light or dark."""
     return "dark" if st.context.theme.type == "dark" else "light"
@@ -114,7 +127,7 @@ def picture(
     description: Description, table: Callable[[], pd.DataFrame], text: Text, *, key: str
 ) -> None:
     """Draw a figure, its notes, and its files to take along."""
-    figure = plotly_pen.draw(description, mode=mode())
+    figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=key, config=_BARE, alt=description.alt)
     if description.notes:
         st.caption("  \n".join(description.notes))

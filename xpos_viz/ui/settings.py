@@ -96,7 +96,7 @@ class Whole:
 
     def parse(self, name: str, text: str) -> int:
         """Read a number."""
-        plain = text.isascii() and text.isdecimal() and len(text) < 16
+        plain = text.isascii() and text.removeprefix("-").isdecimal() and len(text) < 16
         return self.check(name, int(text) if plain else text)
 
     def written(self, value: int) -> str:

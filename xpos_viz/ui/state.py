@@ -20,6 +20,8 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.studies.resolving import WAYS
 from xpos_viz.texts import LANGUAGES
@@ -38,7 +40,7 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
-    *("query", "panels"),
+    *("pair_encoding", "query", "key", "panels"),
     *("formats", "k_max", "text_length", "kept"),
 )
 """The controls of which an address may choose those that are shown."""
@@ -91,6 +93,10 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    pair_encoding
+        The encoding whose pairs are shown.
+    key
+        The token whose key is looked at; the nearest one that the query sees.
     long_inputs, long_length, long_seed, long_stage, long_reduce
         What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
     compare_masks, long_mask, window_size, block_size
@@ -104,6 +110,11 @@ class State:
         Whether type and lines are large, for a projector.
     show
         The controls that are shown; none named is all of them.
+    curves, distance, reading, assumption, rho
+        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
+        of q and k, and their correlation, percent.
+    left, right
+        Neighbours: which two encodings stand side by side.
     """
 
     experiment: Experiment
@@ -115,6 +126,8 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(20, 0, MAX_LENGTH - 1)
     panels: str = words(("change", "rope", "xpos"))
+    pair_encoding: str = words(FAMILIES)
+    key: int = whole(0, 0, MAX_LENGTH - 1)
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
@@ -132,6 +145,13 @@ class State:
     text_length: int = whole(8192, 2, 1 << 20)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
+    curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    distance: int = whole(4096, 1, 1_000_000)
+    reading: str = words(READINGS)
+    assumption: str = words(ASSUMPTIONS)
+    rho: int = whole(50, -100, 100)
+    left: str = words(sorted(REGISTRY, key="rope".__ne__))
+    right: str = words(sorted(REGISTRY, key="xpos".__ne__))
 
     @property
     def look(self) -> Look:

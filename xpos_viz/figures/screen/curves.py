@@ -32,8 +32,11 @@ def draw(curves: Curves, ink: Ink) -> go.Figure:
 
 
 def _across(curves: Curves) -> dict[str, Any]:
-    """What kind of axis the x are on."""
-    return log_axis(*width_limits(curves)) if curves.logarithmic else {"type": "linear"}
+    """What kind of axis the x are on, from the first to the last; dots take no room beside them."""
+    low, high = width_limits(curves)
+    axis = log_axis(low, high) if curves.logarithmic else {"type": "linear"}
+    ends = np.log10([low, high]) if curves.logarithmic else np.array([low, high])
+    return axis | ({"range": ends.tolist()} if low < high else {})
 
 
 def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
         textposition=[
             f"top {'left' if leans_left(curves, mark) else 'right'}" for mark in curves.marks
         ],
-        textfont={"color": ink.text, "size": 11},
+        textfont={"color": ink.text, "size": 11, "shadow": _halo(ink.page)},
         cliponaxis=False,
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
@@ -119,6 +122,11 @@ def _outline(
     across = [part for at in pieces for part in (x[at], x[at][::-1], *gap)]
     up = [part for at in pieces for part in (high[at], low[at][::-1], *gap)]
     return np.concatenate(across or gap), np.concatenate(up or gap)
+
+
+def _halo(ground: str) -> str:
+    """A shadow on all sides, on which letters can be read over lines."""
+    return ", ".join(f"{x}px {y}px 3px {ground}" for x in (-1, 0, 1) for y in (-1, 0, 1))
 
 
 def _faint(colour: str) -> str:

@@ -106,6 +106,7 @@ def _buttons(ink: Ink) -> dict[str, Any]:
     return {
         "type": "buttons",
         "buttons": [{"label": "▶ ❙❙", "method": "animate", "args": play, "args2": pause}],
+        "active": -1,  # else the first press is taken for the second, which pauses
         "showactive": False,
         "x": 0,
         "xanchor": "left",

@@ -1,0 +1,53 @@
+"""The page on pairs in a browser: from the way in to a score that is taken apart."""
+
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.dashboard.page import SHORT, beside, parameters, select, settled
+from tests.dashboard.server import becomes
+from xpos_viz.studies.pairs import parts
+from xpos_viz.texts import texts
+from xpos_viz.ui.state import from_address
+
+pytestmark = pytest.mark.browser
+
+
+def title(page, place):
+    """What stands above a picture."""
+    lines = page.locator(".js-plotly-plot").nth(place).locator(".annotation-text")
+    return lines.first.text_content()
+
+
+def test_pairs_turn_and_a_score_is_taken_apart(visit):
+    page = visit(SHORT)
+    page.get_by_role("link", name=texts("en")("pages.pairs.link"), exact=True).click()
+    page.get_by_role("heading", name=texts("en")("pages.pairs.title")).wait_for()
+    settled(page)
+    assert parameters(page) == SHORT
+    becomes(page.locator(".js-plotly-plot").count, 3, "pictures")
+
+    select(page, "pair_encoding", "YaRN")
+    becomes(lambda: [title(page, place)[:4] for place in (0, 1)], ["YaRN"] * 2, "pictures of")
+
+    label = page.locator(".js-plotly-plot .slider-label").first
+    assert label.text_content() == "Δ = 0"
+    page.locator(".js-plotly-plot .updatemenu-button").click()
+    becomes(label.text_content, "Δ = 27", "the last lag")
+
+    beside(page, "key").focus()
+    page.keyboard.press("ArrowRight")
+    address = SHORT | {"pair_encoding": "yarn", "key": "1"}
+    becomes(lambda: parameters(page), address, "the address")
+    settled(page)
+    becomes(lambda: "key 1 “trophy” · lag 19" in title(page, 2), True, "key 1 in the title")
+
+    experiment = from_address(address)[0].experiment
+    expected = parts(experiment.inputs, experiment.encodings, 20, 1)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).nth(2).click()
+    table = pd.read_csv(StringIO(Path(download.value.path()).read_text()))
+    sums = table.groupby("encoding", sort=False)["share"].sum()
+    assert sums.tolist() == pytest.approx(expected.scores.tolist(), rel=1e-12)

@@ -1,0 +1,128 @@
+"""The page of decay without a browser: what each control changes, in both languages."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from xpos_viz import rope, xpos
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.figures.decay import decay_curves
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS, Chance, Reading
+from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui.decay import DISTANCES, FORMULAS
+
+APP = Path(__file__).parent.parent / "app.py"
+EN = texts("en")
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch):
+    """What the application puts into the environment ends with the test."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def opened(**address):
+    """The page at an address."""
+    page = AppTest.from_file(str(APP), default_timeout=60)
+    page._page_hash = calc_hash("decay")
+    page.query_params.update(address)
+    return ran(page)
+
+
+def ran(moved):
+    """The page, run without a mistake after something was moved."""
+    page = moved.run()
+    assert not page.exception
+    return page
+
+
+def alts(page):
+    """The alternative texts of the pictures."""
+    return [chart.proto.alt for chart in page.get("plotly_chart")]
+
+
+def notices(page, language="en"):
+    """What is to be noticed."""
+    headers = [header.value for header in page.header]
+    assert texts(language)("ui.notice") in headers
+    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    return [sentence.removeprefix("- ") for sentence in said.split("\n")]
+
+
+def test_it_opens_with_rope_and_xpos_of_the_session():
+    page = opened()
+    pair = (rope(64, base=100_000.0), xpos(64, base=100_000.0))
+    assert alts(page) == [decay_curves(pair, Reading(), 4096, EN).alt]
+    first, second, third = notices(page)
+    assert first.startswith(
+        "The first lag up to 4,096 tokens at which g is below zero: RoPE 3,616 tokens, XPos none."
+    )
+    assert "RoPE any, XPos 831 tokens." in second
+    assert "left at 4,096 tokens: RoPE 17.2 %, XPos 11.3 %." in third
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_every_assumption_has_its_words_and_its_formula(assumption, language):
+    page = opened(assumption=assumption, lang=language, distance="64", name="pronoun")
+    text = texts(language)
+    what = "g" if assumption == "ones" else assumption
+    assert page.title[0].value == text("pages.decay.title")
+    assert text(f"decay.words.{what}") in [m.value for m in page.markdown]
+    assert [m.value for m in page.latex] == [f"$$\n{FORMULAS[what]}\n$$"]
+    assert len(notices(page, language)) == 3
+    labels = [box.label for box in page.selectbox]
+    assert (text("ui.reading") in labels) == (assumption == "ones")
+    assert (text("ui.source") in labels) == (assumption == "captured")
+    sliders = [slider.label for slider in page.select_slider]
+    assert (text("ui.rho") in sliders) == (assumption == "correlated")
+
+
+@pytest.mark.parametrize("reading", READINGS[1:])
+def test_every_reading_can_be_chosen(reading):
+    page = ran(opened(distance="64").selectbox(key="reading").set_value(reading))
+    pair = (rope(64, base=100_000.0), xpos(64, base=100_000.0))
+    assert alts(page) == [decay_curves(pair, Reading(reading), 64, EN).alt]
+    assert page.query_params["reading"] == reading
+
+
+def test_controls_change_the_curves_and_the_address():
+    page = opened(assumption="correlated")
+    ran(page.select_slider(key="rho").set_value(-20))
+    ran(page.select_slider(key="distance").set_value(DISTANCES[-1]))
+    ran(page.selectbox(key="axis").set_value("log"))
+    ran(page.select_slider(key="base").set_value(10_000.0))
+    ran(page.button_group(key="curves").set_value(["rope"]))
+    described = decay_curves((rope(64),), Chance(-0.2), 1_000_000, EN, logarithmic=True)
+    assert alts(page) == [described.alt]
+    assert {key: page.query_params[key] for key in ("rho", "distance", "axis", "curves")} == {
+        "rho": "-20",
+        "distance": "1000000",
+        "axis": "log",
+        "curves": "rope",
+    }
+    assert {slider.key for slider in page.select_slider} == {"rho", "distance", "base"}
+
+
+def test_all_encodings_are_drawn_and_what_is_added_has_a_picture():
+    page = opened(curves=",".join(REGISTRY), distance="1024")
+    added, drawn = sorted(alts(page), key=len)
+    assert all(family.label in drawn for family in REGISTRY.values())
+    assert added.startswith("Bias on the logits, over the lag in tokens up to 1,024. ALiBi")
+    ran(page.select_slider(key="alibi.slope").set_value(0.5))
+    assert "ALiBi (slope 0.5) goes from 0 to -512" in min(alts(page), key=len)
+    assert page.query_params["alibi.slope"] == "0.5"
+
+
+def test_without_an_encoding_the_page_says_what_to_do():
+    page = opened(curves="")
+    assert not alts(page)
+    assert [info.value for info in page.info] == ["Choose at least one encoding to see its curve."]
+
+
+def test_a_single_token_has_one_point():
+    page = opened(source="expectation", length="1", assumption="captured", axis="log")
+    (alt,) = alts(page)
+    assert "RoPE (base 10,000) goes from 64 to 64" in alt

@@ -1,0 +1,116 @@
+"""The page of any two encodings side by side, and of all of them in a table."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from xpos_viz.attention import attention_logits
+from xpos_viz.comparison import compare
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.figures.neighbours import family_table, pair_maps
+from xpos_viz.figures.words import percent, rounded, tokens
+from xpos_viz.kernel import attention_scores
+from xpos_viz.results import Result, run
+from xpos_viz.studies.decay import Reading, landmarks
+from xpos_viz.studies.neighbours import share_table, shares
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import controls, decay, downloads, page
+from xpos_viz.ui.session import language, state
+from xpos_viz.ui.state import State
+
+LOGITS = ("masked", "weights")
+"""The stages at which a bias and a temperature are seen."""
+
+WIDTHS = (190, 250, 340)
+"""Of the columns of words, pixels."""
+
+
+def show() -> None:
+    """Draw the page."""
+    text, now = texts(language()), state()
+    page.head("neighbours", text)
+    pair = (now.encoding(now.left), now.encoding(now.right))
+    result = run(replace(now.experiment, encodings=pair))
+    picture, beside = st.columns([3, 1], gap="large")
+    with picture:
+        _maps(result, now, text)
+        decay.curves(pair, Reading(), now.distance, now.axis, text)
+        page.notice(_seen(result, now.distance, text), text)
+    with beside:
+        _controls(now, text)
+    _table(now, text)
+    families = tuple(dict.fromkeys(encoding.family for encoding in pair))
+    page.formula(text("neighbours.words"), page.ONE, families, text)
+    page.code((attention_scores, attention_logits, shares), text)
+
+
+def _maps(result: Result, now: State, text: Text) -> None:
+    """Both maps and their difference, and what of them is not yet seen at this stage."""
+    comparison = compare(result, now.difference)
+    described = pair_maps(comparison, text, now.colours)
+    page.picture(described, comparison.table, text, key="maps")
+    encodings = result.experiment.encodings
+    added = any(e.bias is not None or e.temperature != 1 for e in encodings)
+    if added and result.experiment.view.stage not in LOGITS:
+        st.info(text("neighbours.later"))
+
+
+def _controls(now: State, text: Text) -> None:
+    """Which two, how they are seen, on what, and their parameters."""
+    for side in ("left", "right"):
+        controls.choose(text, side, lambda name: REGISTRY[name].label)
+    controls.stage(text)
+    decay.distance(text)
+    controls.source(text)
+    controls.families(text, now.left, now.right)
+    controls.reset(text)
+
+
+def _table(now: State, text: Text) -> None:
+    """All families with the parameters that are set."""
+    encodings = [now.encoding(name) for name in REGISTRY]
+    st.header(text("neighbours.all"), anchor=False)
+    st.markdown(text("neighbours.table"))
+    rows = family_table(encodings, text)
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in rows.columns[1:-3]}
+    words = {
+        name: st.column_config.TextColumn(width=width)
+        for name, width in zip(rows.columns[-3:], WIDTHS, strict=True)
+    }
+    st.dataframe(rows, hide_index=True, height="content", column_config=numbers | words)
+    downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings), text)
+
+
+def _seen(result: Result, distance: int, text: Text) -> list[str]:
+    """Three sentences about both, or the one that there is nothing to compare."""
+    left, right = result.experiment.encodings
+    if left == right:
+        return [text("neighbours.same", label=left.family.label)]
+    if len(result.experiment.window) == 1:
+        return [text("ui.notice_alone")]
+    names = {"left": left.family.label, "right": right.family.label}
+    first, second = (measurement.reach for measurement in result.measurements)
+    ends = [decay.left(landmarks(encoding, distance)) for encoding in (left, right)]
+    return [
+        text(
+            "neighbours.notice_far",
+            half=tokens(first.half, text),
+            first=rounded(first.far_magnitude),
+            second=rounded(second.far_magnitude),
+            **names,
+        ),
+        text(
+            "neighbours.notice_share",
+            far=tokens(first.quarter + 1, text),
+            first=percent(first.far_share),
+            second=percent(second.far_share),
+            **names,
+        ),
+        text(
+            "neighbours.notice_curve",
+            distance=tokens(distance, text),
+            first=ends[0],
+            second=ends[1],
+            **names,
+        ),
+    ]

@@ -1,0 +1,141 @@
+"""The page that looks at pairs one by one."""
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from xpos_viz.curves import half_life, pair_shares, turns, wavelength
+from xpos_viz.encoding import REGISTRY, Encoding
+from xpos_viz.figures.pairs import motion, response_map, score_parts
+from xpos_viz.figures.words import label, percent, rounded, tokens
+from xpos_viz.kernel import lag_response
+from xpos_viz.studies.pairs import (
+    Parts,
+    in_motion,
+    over_text,
+    parts,
+    place,
+    rows,
+    visible,
+)
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import controls, page
+from xpos_viz.ui.session import language, state
+
+FORMULAS = (
+    r"\mathrm{Re}\,e^{\lambda_i\Delta}=e^{\Delta\,\mathrm{Re}\,\lambda_i}\cos(\theta_i\Delta)",
+    r"w_i=\frac{2\pi}{\theta_i},\qquad r_i=\frac{L}{w_i}",
+    r"h_i=\frac{\ln 2}{-\mathrm{Re}\,\lambda_i}",
+)
+"""What is left of a pair; its wavelength and turns, and its half-life, as TeX."""
+
+_TABLE = 560  # pixels, those of the plane beside it
+
+
+def show() -> None:
+    """Draw the page."""
+    text = texts(language())
+    page.head("pairs", text)
+    encoding, length = state().encoding(state().pair_encoding), state().experiment.inputs.tokens
+    _pairs(encoding, length, text)
+    score = _score(text)
+    page.notice([*_seen(encoding, length, text), *_carried(score, text)], text)
+    families = {name: REGISTRY[name] for name in ("rope", "xpos", encoding.name)}
+    page.formula(text("pairs.formula_words"), FORMULAS, tuple(families.values()), text)
+    page.code((lag_response, wavelength, half_life, turns, pair_shares), text)
+
+
+def _pairs(encoding: Encoding, length: int, text: Text) -> None:
+    """All pairs over all lags, a few as they move, all as a table; and what they depend on."""
+    picture, beside = st.columns([3, 1], gap="large")
+    with picture:
+        response = over_text(encoding, length, state().axis)
+        drawn = response_map(response, text, state().colours, logarithmic=state().axis == "log")
+        page.picture(drawn, response.table, text, key="pairs_map")
+        plane, table = st.columns([1, 1], gap="medium")
+        with plane:
+            moving = in_motion(encoding, length)
+            page.picture(motion(moving, text), moving.table, text, key="pairs_plane")
+        with table:
+            _table(encoding, length, text)
+    with beside:
+        controls.source(text)
+        controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
+        controls.families(text, "rope", "xpos", encoding.name)
+        controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
+        controls.reset(text)
+
+
+def _table(encoding: Encoding, length: int, text: Text) -> None:
+    """A row for each pair; what never comes is ∞."""
+    named = text("pairs.table", label=label(encoding, text), tokens=tokens(length, text))
+    columns = ["pair", "wavelength", "half_life", "turns"]
+    st.caption(named)
+    st.dataframe(
+        rows(encoding, length)[columns].replace(math.inf, math.nan),
+        height=_TABLE,
+        hide_index=True,
+        placeholder="∞",
+        alt=named,
+        column_config={
+            name: st.column_config.NumberColumn(text(f"pairs.columns.{name}"), format="localized")
+            for name in columns
+        },
+    )
+
+
+def _score(text: Text) -> Parts:
+    """One score taken apart, and the choice of it."""
+    experiment = state().experiment
+    mask = experiment.view.mask
+    query, key = place(experiment.inputs, mask, state().query, state().key)
+    score = parts(experiment.inputs, experiment.encodings, query, key)
+    picture, beside = st.columns([3, 1], gap="large")
+    with picture:
+        page.picture(score_parts(score, text), score.table, text, key="pairs_score")
+    with beside:
+        controls.query(text)
+        controls.key(text, visible(experiment.inputs, mask, query), key)
+    return score
+
+
+def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:
+    """How many pairs turn less than once in the text, and which halve within it."""
+    table, name = rows(encoding, length), encoding.family.label
+    named = {"tokens": tokens(length, text), "count": len(table), "label": name}
+    around, halves = table["turns"], table["half_life"]
+    most = rounded(around.max())
+    turning = text("pairs.notice_turns", slow=np.count_nonzero(around < 1), most=most, **named)
+    if math.isinf(halves.min()):
+        return [turning, text("pairs.notice_keeps", label=name)]
+    faded = {"faded": np.count_nonzero(halves <= length), **named}
+    first, last = (_lasting(value, text) for value in (halves.min(), halves.max()))
+    if first == last:
+        return [turning, text("pairs.notice_fades_alike", every=first, **faded)]
+    return [turning, text("pairs.notice_fades", first=first, last=last, **faded)]
+
+
+def _carried(score: Parts, text: Text) -> list[str]:
+    """The score, and which pairs make it up, or that it has left float64."""
+    if not np.isfinite(score.shares).all():
+        return [text("pairs.notice_beyond", lag=score.lag)]
+    rope, xpos = map(rounded, score.scores)
+    sizes, (rope_pair, xpos_pair) = score.sizes, score.longest
+    slow = np.where(score.slow, sizes, 0).sum(-1)
+    return [
+        text("pairs.notice_score", lag=score.lag, rope=rope, xpos=xpos),
+        text(
+            "pairs.notice_carries",
+            rope_pair=rope_pair,
+            rope_share=percent(sizes[0, rope_pair]),
+            xpos_pair=xpos_pair,
+            xpos_share=percent(sizes[1, xpos_pair]),
+        ),
+        text("pairs.notice_slow", rope=percent(slow[0]), xpos=percent(slow[1])),
+    ]
+
+
+def _lasting(count: float, text: Text) -> str:
+    """Write a number of tokens that may be without end."""
+    return text("pairs.endless") if math.isinf(count) else tokens(count, text)
