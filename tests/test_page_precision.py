@@ -12,6 +12,7 @@ from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.precision import angle_curves, overflow_curves
 from xpos_viz.studies.precision import angles, overflow
 from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui.presets import PRESETS
 from xpos_viz.ui.state import from_address
 
 
@@ -149,3 +150,12 @@ def test_sentences_read_well_at_the_edges(parameters, language):
         assert "nan" not in sentence
         assert "inf" not in sentence
         assert "{" not in sentence
+
+
+def test_the_preset_overflows_unless_it_is_centred():
+    name, parameters = PRESETS["fp16"]
+    assert name == "precision"
+    assert notices(opened(**parameters))[0] == (
+        "In a text of 2,048 tokens the factors overflow in float16 if positions are counted from "
+        "the first token, and in none of these formats if they are counted from the middle."
+    )

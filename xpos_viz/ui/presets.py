@@ -8,7 +8,10 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "paper": ("compare", {"source": "expectation", "length": "2048"}),
         "strong": ("compare", {"source": "expectation", "length": "1024", "scale_base": "32"}),
         "long": ("decay", {"source": "expectation", "base": "1000000", "scale_base": "65536"}),
-        "fp16": ("precision", {"source": "expectation", "length": "2048", "scale_base": "64"}),
+        "fp16": (
+            "precision",
+            {"source": "expectation", "scale_base": "128", "text_length": "2048"},
+        ),
         "wild": ("compare", {"source": "expectation", "length": "64", "scale_base": "1"}),
     }
 )
