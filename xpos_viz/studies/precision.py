@@ -33,6 +33,7 @@ TOLERANCE = 0.1
 
 _POINTS = 160  # along a curve
 _EACH = 16  # most positions that are measured between two points of a curve
+_BEFORE = 4096  # positions before a loss that are measured, every one
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ def overflow(encoding: Encoding, largest: float, length: int) -> Overflow:
     {'start': 4533, 'centred': 9065}
     """
     limits = _limits(encoding, largest)
-    first, last = max(2, limits["start"].min() / 30), 3 * limits["centred"].max()
+    first, last = max(1.0, limits["start"].min() / 30), 3 * limits["centred"].max()
     lengths = np.union1d(np.geomspace(first, last, _POINTS), [np.clip(length, first, last)])
     digits = (lengths - 1) * growth(encoding) / math.log(10)
     return Overflow(lengths, math.log10(largest) + digits, math.log10(largest) + digits / 2, limits)
@@ -127,6 +128,9 @@ def overflow(encoding: Encoding, largest: float, length: int) -> Overflow:
 @lru_cache(64)
 def angles(encoding: Encoding, name: str, kept: str, length: int) -> Angles:
     """Measure what the rotation table of one format loses, at some positions of a text.
+
+    These are all positions at first, then ever fewer on each stretch, and again all of them
+    before an angle is lost, so that the first loss is found.
 
     Parameters
     ----------
@@ -142,7 +146,7 @@ def angles(encoding: Encoding, name: str, kept: str, length: int) -> Angles:
     Returns
     -------
     Angles
-        All positions of a short text; of a long one, evenly chosen ones on every stretch.
+        Read-only by custom: it is shared by all sessions.
 
     Examples
     --------
@@ -151,11 +155,19 @@ def angles(encoding: Encoding, name: str, kept: str, length: int) -> Angles:
     257
     """
     places = np.append(_places(length), length)
-    chosen = [
+    stretches = [
         np.linspace(start, stop, min(_EACH, stop - start), endpoint=False, dtype=np.int64)
         for start, stop in pairwise(places)
     ]
-    positions = np.concatenate(chosen)
+    found = _measured(encoding, name, kept, np.concatenate(stretches))
+    if found.lost is None:
+        return found
+    before = np.arange(max(0, found.lost - _BEFORE), found.lost)
+    return _measured(encoding, name, kept, np.union1d(found.positions, before))
+
+
+def _measured(encoding: Encoding, name: str, kept: str, positions: NDArray[np.int64]) -> Angles:
+    """The largest error at each position, over heads and pairs."""
     errors = table_error(encoding, positions, getattr(torch, name), kept=kept).amax(-1)
     return Angles(positions, errors.reshape(-1, len(positions)).amax(0).numpy())
 

@@ -17,7 +17,10 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "axis": "log",
             },
         ),
-        "fp16": ("precision", {"source": "expectation", "length": "2048", "scale_base": "64"}),
+        "fp16": (
+            "precision",
+            {"source": "expectation", "scale_base": "128", "text_length": "2048"},
+        ),
         "wild": ("compare", {"source": "expectation", "length": "64", "scale_base": "1"}),
     }
 )

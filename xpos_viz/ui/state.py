@@ -39,7 +39,6 @@ LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
 CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
-    *("curves", "distance", "assumption", "reading", "rho", "left", "right"),
     *("difference", "axis", "colours", "reset"),
     *("curves", "distance", "reading", "assumption", "rho"),
     *("pair_encoding", "query", "key", "panels"),
