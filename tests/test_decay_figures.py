@@ -14,8 +14,8 @@ from xpos_viz.texts import LANGUAGES, texts
 
 EN = texts("en")
 DRAWN = (
-    "There are more lags than points: of each 1/500 of the axis the first, last, smallest and "
-    "largest value are drawn, so that no swing is lost or made up"
+    "There are more lags than points: of the values in each 1/500 of the axis the first, last, "
+    "smallest and largest are drawn, so that none of their swings is lost"
 )
 ALL = tuple(Encoding(name, (("head_dim", 16),)) for name in REGISTRY)
 

@@ -24,7 +24,6 @@ ROOMS: list[set[str]] = [
     {"comparison"},
     {"studies"},
     {"look"},
-    {"studies"},
     {"figures", "livemap"},
     {"export"},
     {"cli", "ui"},

@@ -45,8 +45,8 @@ def test_panels_are_the_maps():
 def test_titles_name_what_differs():
     _, two = maps()
     assert [panel.title for panel in two.panels] == [
-        ("RoPE", "base 10,000", "raw scores q·k, causal mask"),
-        ("XPos", "base 10,000, γ 0.4, B 64", "raw scores q·k, causal mask"),
+        ("RoPE", "base 10,000", "raw scores q·k, causal"),
+        ("XPos", "base 10,000, γ 0.4, B 64", "raw scores q·k, causal"),
     ]
     _, three = maps(replace(LONG, encodings=PAIR[1:], masks=MASKS))
     assert [panel.title for panel in three.panels] == [
@@ -54,7 +54,10 @@ def test_titles_name_what_differs():
         ("sliding window", "32 tokens", "XPos, raw scores q·k"),
         ("blockwise causal", "64 tokens", "XPos, raw scores q·k"),
     ]
-    assert three.notes[1] == "XPos (base 10,000, γ 0.4, B 64)"
+    assert three.notes[1] == (
+        "XPos (base 10,000, γ 0.4, B 64); causal mask, sliding window of 32 tokens, blockwise "
+        "causal mask, blocks of 64 tokens."
+    )
 
 
 def test_notes_say_what_is_seen():
@@ -62,7 +65,7 @@ def test_notes_say_what_is_seen():
     limit = described.bars[0].limit
     assert described.notes == (
         "q = k = ones, head dimension 8, tokens 0 to 1023: a score is 2·g[m − n].",
-        "RoPE (base 10,000), XPos (base 10,000, γ 0.4, B 64)",
+        "RoPE (base 10,000), XPos (base 10,000, γ 0.4, B 64); causal mask.",
         "Each cell is the mean of a block of 8 × 8 tokens, over its visible cells.",
         EN("long.limit", limit=f"{limit:.3g}"),
     )

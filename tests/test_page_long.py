@@ -149,7 +149,7 @@ def test_what_needs_every_score_is_shortened_and_the_page_says_why(monkeypatch):
         "weights need every visible score, 0.0168 billion here, and this server forms at most "
         "0.005 billion for a picture. The resolution below is of 4,096 tokens."
     )
-    assert "0.0042 billion scores are formed one by one for this picture." in words(page)
+    assert "4.2 million scores are formed one by one for this picture." in words(page)
     assert "is at 4,096 tokens" in said(page)
 
 

@@ -30,10 +30,10 @@ FAR = 19_997  # a prime, so that no lag is on an edge of a part
 XPOS: dict[str, Any] = {"base": 1000.0, "gamma": 0.3, "scale_base": 4096.0}
 
 
-def g(lags, base=10_000.0, gamma=None, scale_base=512.0, head_dim=16):
+def g(lags, base=10_000.0, gamma=None, scale_base=512.0):
     """The curve by plain cosines."""
-    theta = np.array(reference.theta(head_dim, base))
-    zeta = np.array(reference.zeta(head_dim, gamma)) if gamma else np.ones(head_dim // 2)
+    theta = np.array(reference.theta(16, base))
+    zeta = np.array(reference.zeta(16, gamma)) if gamma else np.ones(8)
     lags = np.asarray(lags, float)[..., None]
     return (np.cos(lags * theta) * zeta ** (lags / scale_base)).sum(-1)
 

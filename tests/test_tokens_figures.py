@@ -83,7 +83,7 @@ def passage(*tokens):
 def test_whatever_the_text_says_it_stays_text(text):
     plain = Reader(markup(passage(Token(" ", "word", "title", 3, "", "gains 1"))))
     token = Token(text, text, text, 3, "query", text)
-    hostile = Passage((text, text), text, (text,) * 4, (token,), "blue_red")
+    hostile = Passage((text, text), text, (text, text, text, text), (token,), "blue_red")
     read = Reader(markup(hostile))
     assert [tag for tag, _ in read.elements] == [tag for tag, _ in plain.elements]
     allowed = {"class", "title", "role", "aria-label", "aria-hidden"}
@@ -274,7 +274,7 @@ def test_all_heads_share_one_bar(shown, scale, what):
         assert np.array_equal(panel.values, values, equal_nan=True)
         assert np.array_equal(panel.seen, np.tri(28, dtype=bool))
         assert panel.bar == 0
-    titles = [("Head 2 (chosen)" if head == 2 else f"Head {head}", what) for head in range(9)]
+    titles = [(f"Head {head}", f"{what}, chosen" if head == 2 else what) for head in range(9)]
     assert [panel.title for panel in maps.panels] == titles
     (bar,) = maps.bars
     magnitudes = np.sort(np.abs(heads.maps(shown)[:, np.tri(28, dtype=bool)]).ravel())

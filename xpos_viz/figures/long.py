@@ -68,7 +68,7 @@ def block_maps(
         bars=(Bar(shown, limit, scale, colours),),
         notes=(
             _data(long, text),
-            listed([label(encoding, text) for encoding in long.encodings], text),
+            _shown(long, text),
             text(f"long.cell.{long.reduce}", block=number(first.block)),
             text("long.limit", limit=rounded(limit)),
         ),
@@ -124,7 +124,9 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
     far = "none" if np.isnan(each.far) else "some"
     return text(
         f"long.sizes.{far}",
-        panel=text("figure.state", stage=each.encoding.family.label, mask=_mask(each, text)),
+        panel=text(
+            "figure.state", stage=each.encoding.family.label, mask=mask_words(each.mask, text)
+        ),
         eighth=number(-(-long.tokens // 8)),
         half=number(-(-long.tokens // 2)),
         near=rounded(each.near),
@@ -134,24 +136,27 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
 
 def _panel(each: LongMap, long: Long, text: Text) -> Panel:
     """One map; what differs among the panels is its first line."""
-    stage, encoding = text(f"figure.stage.{long.stage}"), each.encoding
-    state = text("figure.state", stage=stage, mask=_mask(each, text))
-    title = (encoding.family.label, settings(encoding, text), state)
+    mask, encoding = Mask.of(each.mask), each.encoding
+    stage, kind = text(f"figure.stage.{long.stage}"), text(f"ui.long_mask_words.{mask.name}")
+    title = (
+        encoding.family.label,
+        settings(encoding, text),
+        text("figure.state", stage=stage, mask=kind),
+    )
     if len(long.masks) > 1:
-        title = (*_kind(each, text), text("figure.state", stage=encoding.family.label, mask=stage))
+        size = tokens(mask.size, text) if mask.size else text("long.unbounded")
+        title = (kind, size, text("figure.state", stage=encoding.family.label, mask=stage))
     return Panel(title, each.values, 0, each.counts > 0)
 
 
-def _kind(each: LongMap, text: Text) -> tuple[str, str]:
-    """The kind of a mask, and its size."""
-    mask = Mask.of(each.mask)
-    size = tokens(mask.size, text) if mask.size else text("long.unbounded")
-    return text(f"ui.long_mask_words.{mask.name}"), size
-
-
-def _mask(each: LongMap, text: Text) -> str:
-    """The mask of a map for a reader."""
-    return mask_words(each.mask, text)
+def _shown(long: Long, text: Text) -> str:
+    """Which encodings and masks these are, with their parameters and sizes."""
+    encodings = [label(encoding, text) for encoding in long.encodings]
+    return text(
+        "long.shown",
+        encodings=listed(encodings, text),
+        masks=listed([mask_words(mask, text) for mask in long.masks], text),
+    )
 
 
 def _data(long: Long, text: Text) -> str:

@@ -118,7 +118,7 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
     )
     what = text(f"tokens.heads_of.{shown}")
     panels = tuple(
-        Panel((_head_name(head, heads, text), what), values, 0, known)
+        Panel((text("tokens.head", head=head), _of_head(head, heads, what, text)), values, 0, known)
         for head, (values, known) in enumerate(zip(maps, seen, strict=True))
     )
     sample = heads.sample
@@ -128,7 +128,8 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
             layer=sample.layer,
             name=text(f"ui.samples.{sample.name}"),
             limit=rounded(limit),
-        )
+        ),
+        text("tokens.learnt"),
     ]
     notes += [text("figure.block", block=heads.block)] if heads.block > 1 else []
     return Heatmaps(
@@ -259,9 +260,9 @@ def _bar_notes(reading: Reading, keys: NDArray[np.int64], text: Text) -> list[st
     return notes
 
 
-def _head_name(head: int, heads: Heads, text: Text) -> str:
-    """The name of a head, and whether it is the chosen one."""
-    return text(f"tokens.head.{'chosen' if head == heads.sample.head else 'other'}", head=head)
+def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:
+    """What the panel of a head shows, and whether it is the chosen one."""
+    return text("tokens.chosen", what=what) if head == heads.sample.head else what
 
 
 def _heads_alt(heads: Heads, what: str, text: Text) -> str:

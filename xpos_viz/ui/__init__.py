@@ -50,5 +50,7 @@ def main() -> None:
     }
     shown = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{shown.title} · xpos_viz", page_icon="🌀", layout="wide")
-    page.top(pages, text)
+    place = page.top(pages, text)
     shown.run()
+    with place:
+        page.share(text)

@@ -20,6 +20,12 @@ from xpos_viz.ui import controls, downloads, livemap, page
 from xpos_viz.ui.session import commit, language, state
 from xpos_viz.ui.state import with_moves
 
+_PICTURE = (
+    *("base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours"),
+)
+"""The controls of the picture itself."""
+
 
 def show() -> None:
     """Draw the page."""
@@ -29,6 +35,7 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
         own = ("base",) if state().apart == "yes" else ()
+        controls.offer(*_PICTURE, *("xpos_base" for _ in own))
         livemap.show(experiment, text, page.mode(), state().look, _take, own, state().show)
         _figures(experiment, text)
         _text(experiment, text)

@@ -40,6 +40,8 @@ from xpos_viz.ui.state import (
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
 
+_OFFERED = "offered"
+
 Change = Callable[[State, Any], State]
 
 
@@ -141,8 +143,24 @@ def key(text: Text, seen: range, shown: int) -> None:
     _series(text, "key", seen, shown, None, _set("key"))
 
 
+def offer_none() -> None:
+    """Begin a page, of which no control is drawn yet."""
+    st.session_state[_OFFERED] = set()
+
+
+def offer(*keys: str) -> None:
+    """Note controls that the page has, whether or not the address shows them."""
+    st.session_state[_OFFERED].update(keys)
+
+
+def offered() -> set[str]:
+    """Return the controls that the page has."""
+    return st.session_state[_OFFERED]
+
+
 def is_shown(key: str) -> bool:
-    """Return whether a control is among those that the address shows."""
+    """Return whether a control of the page is among those that the address shows."""
+    offer(key)
     return not state().show or key in state().show
 
 

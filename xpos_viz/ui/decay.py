@@ -134,7 +134,7 @@ def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]
         return text("decay.nowhere") if row.negative is None else tokens(row.negative, text)
 
     def half(row: Landmarks) -> str:
-        return text("decay.never") if row.half == float("inf") else tokens(row.half, text)
+        return text("decay.never") if row.half == float("inf") else tokens(int(row.half), text)
 
     return [
         text("decay.notice_negative", each=each(negative), end=end),

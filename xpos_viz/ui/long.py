@@ -130,7 +130,7 @@ def _controls(now: State, text: Text) -> None:
 def _work(asked: Long, long: Long, text: Text) -> None:
     """How much work the maps are, and why they are of fewer tokens than asked."""
     if not long.linear:
-        st.caption(text("long.work", scores=_billions(long.scores)))
+        st.caption(text("long.work", scores=rounded(long.scores / 1e6)))
     if long.tokens == asked.tokens:
         return
     values = {"asked": tokens(asked.tokens, text), "used": tokens(long.tokens, text)}

@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
@@ -55,8 +56,15 @@ _BARE = {"displayModeBar": False, "scrollZoom": False}
 _drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
-def top(pages: Mapping[str, st.Page], text: Text) -> None:
-    """Draw the links to all pages, which keep what is set, presets, sharing and language."""
+def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
+    """Draw the links to all pages, which keep what is set, presets and language.
+
+    Returns
+    -------
+    DeltaGenerator
+        The place for :func:`share`, which knows the page's controls once they are drawn.
+    """
+    controls.offer_none()
     st.html(_STYLE + _GROWN * large())
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -64,10 +72,26 @@ def top(pages: Mapping[str, st.Page], text: Text) -> None:
             st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
         with st.popover(text("ui.presets")):
             _presets(pages, text)
-        with st.popover(text("ui.sharing")):
-            _share(text)
+        place = st.popover(text("ui.sharing"))
     with switch:
         controls.language_switch(text)
+    return place
+
+
+def share(text: Text) -> None:
+    """Draw the link to what is shown, with all controls or some; and large type for a class."""
+    controls.present_switch(text)
+    chosen = st.pills(
+        text("ui.show"),
+        [name for name in CONTROLS if name in controls.offered()],
+        selection_mode="multi",
+        key="share",
+        format_func=lambda name: text(f"ui.{name}"),
+        help=text("ui.show_help"),
+    )
+    st.code(_link(replace(state(), show=tuple(chosen))), language=None)
+    if state().show:
+        st.link_button(text("ui.show_all"), _link(replace(state(), show=())))
 
 
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
@@ -81,22 +105,6 @@ def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
                 pages[page], label=label, query_params=[*settings.items(), *language.items()]
             )
             st.caption(text(f"presets.{name}.words"))
-
-
-def _share(text: Text) -> None:
-    """The link to what is shown, with all controls or some; and large type for a class."""
-    controls.present_switch(text)
-    chosen = st.pills(
-        text("ui.show"),
-        CONTROLS,
-        selection_mode="multi",
-        key="share",
-        format_func=lambda name: text(f"ui.{name}"),
-        help=text("ui.show_help"),
-    )
-    st.code(_link(replace(state(), show=tuple(chosen))), language=None)
-    if state().show:
-        st.link_button(text("ui.show_all"), _link(replace(state(), show=())))
 
 
 def _link(shared: State) -> str:

@@ -7,7 +7,16 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         "paper": ("compare", {"source": "expectation", "length": "2048"}),
         "strong": ("compare", {"source": "expectation", "length": "1024", "scale_base": "32"}),
-        "long": ("decay", {"source": "expectation", "base": "1000000", "scale_base": "65536"}),
+        "long": (
+            "decay",
+            {
+                "source": "expectation",
+                "base": "1000000",
+                "scale_base": "65536",
+                "distance": "1000000",
+                "axis": "log",
+            },
+        ),
         "fp16": (
             "precision",
             {"source": "expectation", "scale_base": "128", "text_length": "2048"},

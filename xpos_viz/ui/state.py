@@ -40,8 +40,12 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
+    *("curves", "distance", "reading", "assumption", "rho"),
     *("pair_encoding", "query", "key", "panels"),
-    *("formats", "k_max", "text_length", "kept"),
+    *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
+    *("compare_masks", "long_mask", "window_size", "block_size"),
+    *("normalisation", "resolution_over"),
+    *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
 """The controls of which an address may choose those that are shown."""
 
@@ -66,6 +70,7 @@ MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
 MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
+_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: no cap holds for samples
 _SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
 _HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
 _HIDDEN = ("encodings", "cells")  # fixed on this page
@@ -124,10 +129,10 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
-    query: int = whole(20, 0, MAX_LENGTH - 1)
+    query: int = whole(20, 0, _LAST)
     panels: str = words(("change", "rope", "xpos"))
     pair_encoding: str = words(FAMILIES)
-    key: int = whole(0, 0, MAX_LENGTH - 1)
+    key: int = whole(0, 0, _LAST)
     long_inputs: str = words(LONG_INPUTS)
     long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
     long_seed: int = whole(0, 0, MAX_SEED)
@@ -143,8 +148,6 @@ class State:
     kept: str = words(PARTS)
     k_max: int = whole(1, 1, 65_504)
     text_length: int = whole(8192, 2, 1 << 20)
-    present: str = words(SWITCH)
-    show: tuple[str, ...] = several(CONTROLS, ())
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
     distance: int = whole(4096, 1, 1_000_000)
     reading: str = words(READINGS)
@@ -152,6 +155,8 @@ class State:
     rho: int = whole(50, -100, 100)
     left: str = words(sorted(REGISTRY, key="rope".__ne__))
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
 
     @property
     def look(self) -> Look:

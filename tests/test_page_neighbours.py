@@ -1,0 +1,97 @@
+"""The page of neighbours without a browser: any two, in both languages, and the table."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from xpos_viz import rope, xpos
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.figures.decay import decay_curves
+from xpos_viz.studies.decay import Reading
+from xpos_viz.studies.neighbours import shares
+from xpos_viz.texts import LANGUAGES, texts
+
+APP = Path(__file__).parent.parent / "app.py"
+EN = texts("en")
+SHORT = {"name": "pronoun"}
+LATER = EN("neighbours.later")
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch):
+    """What the application puts into the environment ends with the test."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def opened(**address):
+    """The page at an address."""
+    page = AppTest.from_file(str(APP), default_timeout=60)
+    page._page_hash = calc_hash("neighbours")
+    page.query_params.update(SHORT | address)
+    return ran(page)
+
+
+def ran(moved):
+    """The page, run without a mistake after something was moved."""
+    page = moved.run()
+    assert not page.exception
+    return page
+
+
+def alts(page):
+    """The alternative texts of the pictures."""
+    return [chart.proto.alt for chart in page.get("plotly_chart")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_two_encodings_have_maps_curves_sentences_and_a_table(language):
+    page = opened(lang=language)
+    text = texts(language)
+    pair = (rope(64, base=100_000.0), xpos(64, base=100_000.0, scale_base=8.0))
+    maps, curves = alts(page)
+    assert all(label in maps for label in ("RoPE", "XPos", "XPos − RoPE"))
+    assert curves == decay_curves(pair, Reading(), 4096, text).alt
+    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    assert len(said.split("\n")) == 3
+    (shown,) = page.dataframe
+    assert len(shown.value) == 16
+    assert shown.value.columns[0] == text("neighbours.encoding")
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_encoding_can_stand_on_either_side(name):
+    other = "rope" if name != "rope" else "nope"
+    page = opened(left=name, right=other, stage="masked", distance="64")
+    assert REGISTRY[name].label in alts(page)[0]
+    ran(page.selectbox(key="left").set_value(other))
+    ran(page.selectbox(key="right").set_value(name))
+    assert f"{REGISTRY[name].label} − {REGISTRY[other].label}" in alts(page)[0]
+    assert len(alts(page)) == (3 if "logits + " in REGISTRY[name].formula or name == "alibi" else 2)
+
+
+def test_a_bias_is_seen_from_the_logits_on():
+    page = opened(left="nope", right="alibi")
+    assert [info.value for info in page.info] == [LATER]
+    ran(page.selectbox(key="stage").set_value("masked"))
+    assert not page.info
+    assert page.query_params["stage"] == "masked"
+
+
+def test_the_same_on_both_sides_is_said():
+    page = opened(left="xpos", right="xpos")
+    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    assert said.startswith("- Both sides are XPos with the same parameters, so there is no")
+
+
+def test_one_token_has_no_distance():
+    page = opened(stop="1")
+    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    assert said == f"- {EN('ui.notice_alone')}"
+
+
+def test_parameters_of_the_session_hold_in_the_table():
+    page = opened()
+    ran(page.select_slider(key="base").set_value(10_000.0))
+    assert page.dataframe[0].value["256 tokens"][1] == shares(rope(64))[2]
