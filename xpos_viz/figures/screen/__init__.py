@@ -21,19 +21,17 @@ _LINE = 17  # pixels of a line of a title
 
 def sheet(
     title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT
-) -> go.Figure:
-    """Return an empty figure for one pair of axes, with its title above and room around it."""
+) -> dict[str, Any]:
+    """Return the layout of one pair of axes, with its title above and room around it."""
     lines = _wrapped(title)
     above = 24 + _LINE * (len(lines) + "".join(lines).count("<br>"))
-    figure = go.Figure()
-    figure.update_layout(
-        base(ink),
-        plot_bgcolor=ink.page,
-        height=height + above + below,
-        margin={"l": left, "r": _RIGHT, "t": above, "b": below},
-    )
-    figure.add_annotation(titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - left})
-    return figure
+    title_ = titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - left}
+    return base(ink) | {
+        "plot_bgcolor": ink.page,
+        "height": height + above + below,
+        "margin": {"l": left, "r": _RIGHT, "t": above, "b": below},
+        "annotations": [title_],
+    }
 
 
 def base(ink: Ink) -> dict[str, Any]:

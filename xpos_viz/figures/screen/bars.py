@@ -11,25 +11,27 @@ _HEIGHT, _BELOW = 236, 110  # pixels of the axes, and of labels and legend
 
 def draw(bars: Bars, ink: Ink) -> go.Figure:
     """Draw one bar of each series at each label."""
-    figure = sheet(bars.title, ink, _HEIGHT, _BELOW)
     labels = apart(bars.labels)
-    for place, (name, heights) in enumerate(bars.series):
-        figure.add_bar(
+    traces = [
+        go.Bar(
             x=labels,
             y=sent(heights),
             name=safe(name),
             marker={"color": stroke(place)[0]},
             hovertemplate="%{y:.5~g}",
         )
+        for place, (name, heights) in enumerate(bars.series)
+    ]
     style = axis_style(ink)
     across = {"title": named(bars.x, ink), "type": "category", "automargin": True}
     up = {"title": named(bars.y, ink), "zeroline": True, "zerolinecolor": ink.faint}
-    return figure.update_layout(
-        barmode="group",
-        bargap=0.25,
-        bargroupgap=0.05,
-        hovermode="x unified",
-        legend=legend(ink, -0.36),
-        xaxis=style | across | {"showgrid": False},
-        yaxis=style | up,
-    )
+    layout = sheet(bars.title, ink, _HEIGHT, _BELOW) | {
+        "barmode": "group",
+        "bargap": 0.25,
+        "bargroupgap": 0.05,
+        "hovermode": "x unified",
+        "legend": legend(ink, -0.36),
+        "xaxis": style | across | {"showgrid": False},
+        "yaxis": style | up,
+    }
+    return go.Figure(traces, layout)

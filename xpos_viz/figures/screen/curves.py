@@ -19,16 +19,16 @@ _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
 def draw(curves: Curves, ink: Ink) -> go.Figure:
     """Draw lines over bands, and named points over both."""
     entries = _ENTRY * max(0, len(curves.curves) - 2)
-    figure = sheet(curves.title, ink, _HEIGHT + entries)
-    figure.add_traces([*_bands(curves), *_lines(curves), *_marks(curves, ink)])
+    layout = sheet(curves.title, ink, _HEIGHT + entries)
     style = axis_style(ink)
     across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
-    return figure.update_layout(
-        hovermode="x unified",
-        legend=legend(ink),
-        xaxis=style | across | _across(curves),
-        yaxis=style | up | _up(curves, ink),
-    )
+    layout |= {
+        "hovermode": "x unified",
+        "legend": legend(ink),
+        "xaxis": style | across | _across(curves),
+        "yaxis": style | up | _up(curves, ink),
+    }
+    return go.Figure([*_bands(curves), *_lines(curves), *_marks(curves, ink)], layout)
 
 
 def _across(curves: Curves) -> dict[str, Any]:

@@ -17,9 +17,9 @@ _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under t
 def draw(grid: Grid, ink: Ink) -> go.Figure:
     """Draw cells over their colour bar, rows downwards."""
     foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
-    figure = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
+    layout = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
     value, words = ("%{text}", factors_of(grid.values)) if grid.bar.powers else ("%{z:.6~g}", None)
-    figure.add_heatmap(
+    trace = go.Heatmap(
         x=_places(grid.columns),
         y=_places(grid.rows),
         z=cells(grid.values),
@@ -32,13 +32,14 @@ def draw(grid: Grid, ink: Ink) -> go.Figure:
     style = axis_style(ink) | {"showgrid": False, "showline": True, "mirror": True}
     across = {"title": named(grid.x, ink)} | _axis(grid.columns, logarithmic=grid.logarithmic)
     down = {"title": named(grid.y, ink), "autorange": "reversed"} | _axis(grid.rows)
-    return figure.update_layout(
-        plot_bgcolor=ink.masked,
-        xaxis=style | across,
-        yaxis=style | down,
-        margin_autoexpand=False,
-        coloraxis=colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
-    )
+    layout["margin"] |= {"autoexpand": False}
+    layout |= {
+        "plot_bgcolor": ink.masked,
+        "xaxis": style | across,
+        "yaxis": style | down,
+        "coloraxis": colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
+    }
+    return go.Figure([trace], layout)
 
 
 def _places(places: Numbers | tuple[str, ...]) -> Sequence[str] | Numbers:

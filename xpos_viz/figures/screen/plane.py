@@ -18,27 +18,30 @@ _NAMED = 12  # most points in the legend; where there are more, pointing at them
 
 def draw(plane: Plane, ink: Ink) -> go.Figure:
     """Draw the paths faintly and, on them, the points of the first step; frames move them."""
-    figure = sheet(plane.title, ink, _HEIGHT, _BELOW)
-    figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, line={"color": ink.faint, "width": 1})
-    for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True)):
-        figure.add_trace(_path(safe(label), path, place))
-    figure.add_trace(_points(plane, ink))
-    figure.frames = [
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1}
+    traces = [
+        _path(safe(label), path, place)
+        for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True))
+    ]
+    frames = [
         go.Frame(name=str(step), data=[go.Scatter(_at(plane, step))], traces=[len(plane.labels)])
         for step in range(len(plane.steps))
     ]
     limit, style = plane_limit(plane), axis_style(ink)
     both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
     both |= {"zerolinecolor": ink.faint, "nticks": 7}
-    return figure.update_layout(
-        hovermode="closest",
-        showlegend=len(plane.labels) <= _NAMED,
-        legend=legend(ink, -0.4),
-        xaxis=both | {"title": named(plane.x, ink)},
-        yaxis=both | {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"},
-        sliders=[_slider(plane, ink)],
-        updatemenus=[_buttons(ink)],
-    )
+    down = {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"}
+    layout = sheet(plane.title, ink, _HEIGHT, _BELOW) | {
+        "shapes": [circle | {"line": {"color": ink.faint, "width": 1}}],
+        "hovermode": "closest",
+        "showlegend": len(plane.labels) <= _NAMED,
+        "legend": legend(ink, -0.4),
+        "xaxis": both | {"title": named(plane.x, ink)},
+        "yaxis": both | down,
+        "sliders": [_slider(plane, ink)],
+        "updatemenus": [_buttons(ink)],
+    }
+    return go.Figure([*traces, _points(plane, ink)], layout, frames)
 
 
 def _path(label: str, path: NDArray[np.complex128], place: int) -> go.Scatter:
