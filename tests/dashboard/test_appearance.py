@@ -75,6 +75,7 @@ def test_a_narrow_screen_has_no_overflow_and_stacked_panels(language, visit):
     grab(page, "gamma", 0.9)
     page.mouse.up()
     shows(page, address | {"gamma": shown_on(page, "gamma")})
+    page.locator(".lm-maps").evaluate("(maps) => maps.scrollIntoView(true)")
     page.mouse.click(*place(page, 0, 14, 4))
     _, values = reading(page)
     assert len(values) == 3

@@ -84,7 +84,7 @@ def test_reset_brings_the_opening_settings_back(visit):
     address = SHORT | {"gamma": "2", "scale_base": "64", "base": "1000", "stop": "20"}
     page = visit(address)
     shows(page, address)
-    page.get_by_role("button", name=texts("en")("ui.reset")).click()
+    page.get_by_role("button", name=texts("en")("ui.reset"), exact=True).click()
     shows(page, SHORT)
     assert part(page) == WHOLE
     page.go_back()
@@ -95,6 +95,6 @@ def test_reset_ends_the_playing(visit):
     page, text = visit(SHORT | {"scale_base": "64"}), texts("en")
     page.get_by_role("button", name=text("livemap.play", name="γ")).click()
     becomes(lambda: shown_on(page, "gamma") != "0.4", True, "γ moves")
-    page.get_by_role("button", name=text("ui.reset")).click()
+    page.get_by_role("button", name=text("ui.reset"), exact=True).click()
     shows(page, SHORT)
     assert page.get_by_role("button", name=text("livemap.play", name="γ")).count() == 1

@@ -66,10 +66,10 @@ def limits(experiment):
 @pytest.mark.browser
 @pytest.mark.parametrize("mask", ["causal", "none"])
 @pytest.mark.parametrize(
-    ("width", "density", "block"), [(600, 1, 2), (1000, 1, 3), (1000, 2, 2), (2100, 1, 1)]
+    ("width", "density", "block"), [(480, 1, 2), (1000, 1, 3), (1000, 2, 2), (2100, 1, 1)]
 )
 def test_a_cell_is_as_many_tokens_as_pixels_need(width, density, block, mask, visit):
-    """Of 600 tokens, on panels of 500, 280, 560 and 650 device pixels."""
+    """Of 600 tokens, on panels of 400, 280, 560 and 650 device pixels."""
     experiment = at(LONG, mask=mask)
     page = visit(described(experiment), width=width, device_scale_factor=density)
     finished(page)
@@ -150,7 +150,8 @@ def test_parts_of_long_weights_are_single_cells(mask, visit):
 def test_long_weights_are_computed_here_where_no_host_sends_them(visit):
     experiment = at(LATER, stage="weights", cells=375)
     content = described(experiment)
-    page = visit({key: value for key, value in content.items() if key != "streamed"}, width=1400)
+    own = {key: value for key, value in content.items() if not key.startswith("stream")}
+    page = visit(own, width=1400)
     finished(page)
     point(page, *FAR)
     m, _, _ = expect_reading(page, experiment)

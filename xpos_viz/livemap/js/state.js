@@ -45,17 +45,17 @@ export function stepsWith(steps, seen) {
 }
 
 /**
- * Whether a payload comes with all of its parts.
+ * Whether a payload comes with all of the parts that it names.
  * @param {object} payload
  * @returns {boolean}
  */
 export function isWhole(payload) {
-  return Object.values(PARTS).every((key) => key in payload);
+  return Object.keys(PARTS).every((name) => PARTS[name] in payload || !(name in payload));
 }
 
 /** The names of the parts that come with a payload. */
 function namesOf(payload) {
-  const brought = Object.keys(PARTS).filter((name) => PARTS[name] in payload);
+  const brought = Object.keys(PARTS).filter((name) => name in payload && PARTS[name] in payload);
   return Object.fromEntries(brought.map((name) => [name, payload[name]]));
 }
 
@@ -128,8 +128,8 @@ export function createStore(first) {
     /** The names of the parts that the payload is of and that were not sent. */
     lacks: () =>
       Object.keys(PARTS)
-        .map((name) => payload[name])
-        .filter((name) => !Object.values(parts).includes(name)),
+        .filter((name) => payload[name] !== parts[name])
+        .map((name) => payload[name]),
     settle,
     overruledBy,
     receive,
