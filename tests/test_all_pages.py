@@ -4,11 +4,13 @@ import pytest
 from streamlit.util import calc_hash
 
 from tests.test_pages import SHORT, fresh
+from xpos_viz import decay_curve, xpos
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import HOME, PAGES
 from xpos_viz.ui.presets import PRESETS
 from xpos_viz.ui.state import CONTROLS, OWN, from_address
 
+PARTS = ("name", "words")
 each_page = pytest.mark.parametrize("name", PAGES)
 
 
@@ -73,3 +75,26 @@ def test_every_control_of_a_page_can_be_named_by_a_link(name):
 def test_a_link_shows_the_controls_that_it_names(name):
     assert controls(opened(name, SHORT | {"show": "scale_base,layer"})) <= {"scale_base", "layer"}
     assert controls(opened(name, SHORT | {"show": "reset"})) <= {"reset"}
+
+
+@pytest.mark.parametrize(("scale_base", "tokens", "name"), [(32, 300, "strong"), (1, 10, "wild")])
+def test_presets_say_what_is_left(scale_base, tokens, name):
+    encoding = xpos(64, scale_base=scale_base)
+    before, after = (decay_curve(encoding, lag).item() / 32 for lag in (0.8 * tokens, tokens))
+    assert before > 0.1
+    assert after == pytest.approx(0.1, abs=0.015)
+    assert f"B = {scale_base}" in "".join(texts("en")(f"presets.{name}.{part}") for part in PARTS)
+
+
+def test_a_reset_keeps_what_a_link_shows():
+    page = opened("decay", {"show": "gamma,reset", "present": "yes", "gamma": "2"})
+    page.button(key="reset").click().run()
+    assert not page.exception
+    assert dict(page.query_params) == {"show": "gamma,reset", "present": "yes"}
+
+
+def test_each_base_has_a_slider_where_they_are_apart():
+    page = opened("decay", {"apart": "yes"})
+    assert {"base", "xpos_base"} <= controls(page)
+    page.select_slider(key="xpos_base").set_value(1000.0).run()
+    assert dict(page.query_params) == {"base.1": "100000", "base.2": "1000"}

@@ -115,7 +115,7 @@ def states(draw):
     steps = PARAMETERS[own.partition(".")[2]].steps if own else (None,)
     value = draw(st.sampled_from(steps))
     try:
-        return with_own(state, own, value) if own else state
+        return with_own(state, {own: value}) if own else state
     except ValueError:  # such as low_turns ≥ high_turns
         return state
 
@@ -729,3 +729,25 @@ def test_no_move_does_harm(state, moves):
         return
     within_caps(changed.experiment)
     assert from_address(to_address(changed)) == (changed, [])
+
+
+def test_parameters_that_go_together_come_back_together():
+    """Each alone would clash with the usual value of the other."""
+    turns = {"llama3.low_turns": 8.0, "llama3.high_turns": 64.0}
+    state = with_own(START, turns)
+    assert state.encoding("llama3")["low_turns"] == 8
+    assert from_address(to_address(state)) == (state, [])
+    clash = {"llama3.low_turns": "8", "llama3.high_turns": "2", "yarn.factor": "8"}
+    kept, refused = from_address(clash)
+    assert dict(kept.own) == {"llama3.high_turns": 2.0, "yarn.factor": 8.0}
+    assert refused == [Refusal("llama3.low_turns", "8", "1")]
+
+
+def test_no_control_goes_beyond_the_caps(monkeypatch):
+    monkeypatch.setattr(module, "MAX_LENGTH", 512)
+    made = with_source(START, "expectation")
+    with pytest.raises(ValueError, match="length must be at most 512 here, got 1002; use 512"):
+        with_inputs(made, length=1002)
+    monkeypatch.setattr(module, "MAX_HEAD_DIM", 64)
+    with pytest.raises(ValueError, match="head_dim must be at most 64 here, got 128; use 64"):
+        with_head_dim(made, 128)

@@ -148,7 +148,7 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
         notes.append(text("figure.ratio_note", limit=limit))
     else:
         notes.append(text("figure.limits", limit=limit, difference=difference))
-    if view.mask == "none":
+    if view.mask == "none" and any(e.name == "xpos" for e in result.experiment.encodings):
         notes.append(text("figure.growing"))
     elif view.stage == "masked":
         notes.append(text("figure.masked"))

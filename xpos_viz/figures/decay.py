@@ -77,7 +77,9 @@ def bias_curves(
         for place, encoding in enumerate(encodings)
         if encoding.bias is not None
     ]
-    unlearned = any(not drawn.values.any() for _, drawn in traces)
+    unlearned = any(
+        "table" in drawn.encoding.family.defaults and not drawn.values.any() for _, drawn in traces
+    )
     return Curves(
         name="bias",
         alt=_alt(text("decay.title.bias"), [drawn for _, drawn in traces], distance, text),

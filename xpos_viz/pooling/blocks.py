@@ -18,7 +18,7 @@ class Reduction:
 
     neutral: float
     over: Callable[[Tensor, tuple[int, ...]], Tensor]
-    of_two: Callable[[Tensor, Tensor], Tensor]
+    of_two: Callable[..., Tensor]
 
 
 REDUCTIONS = {
@@ -118,8 +118,8 @@ def reduced(values: Tensor, dim: int, block: int, reduction: Reduction) -> Tenso
     block = min(block, length)
     rest = length % block
     shape = *values.shape[:dim], length // block, block, *values.shape[dim + 1 :]
-    result = reduction.over(values.narrow(dim, 0, length - rest).reshape(shape), (dim + 1,))
     if not rest:
-        return result
+        return reduction.over(values.reshape(shape), (dim + 1,))
+    result = reduction.over(values.narrow(dim, 0, length - rest).reshape(shape), (dim + 1,))
     last = reduction.over(values.narrow(dim, length - rest, rest), (dim,))
     return torch.cat([result, last.unsqueeze(dim)], dim)

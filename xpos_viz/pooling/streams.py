@@ -48,6 +48,14 @@ class Strip:
 
 
 @dataclass(frozen=True, eq=False)
+class Hidden:
+    """Cells of a tile that are not visible, and how many of them each block has."""
+
+    cells: Bool[Tensor, "query_tokens key_tokens"]
+    blocks: Int[Tensor, "query_blocks key_blocks"]
+
+
+@dataclass(frozen=True, eq=False)
 class Tile:
     """Scores of a strip of queries with one of keys; `hidden` is None where no cell is.
 
@@ -57,18 +65,19 @@ class Tile:
     q: Strip
     k: Strip
     scores: Float[Tensor, "query_tokens key_tokens"]
-    hidden: Bool[Tensor, "query_tokens key_tokens"] | None
+    hidden: Hidden | None
 
     @property
     def cells(self) -> int:
         """How many cells are not hidden."""
-        return self.scores.numel() - (0 if self.hidden is None else int(self.hidden.sum()))
+        return self.scores.numel() - (0 if self.hidden is None else int(self.hidden.blocks.sum()))
 
     def masked(self, value: float) -> Float[Tensor, "query_tokens key_tokens"]:
         """Return the scores themselves, with that value in hidden cells."""
         if self.hidden is None:
             return self.scores
-        return self.scores.masked_fill_(self.hidden.to(self.scores.device), value)
+        hidden, filler = self.hidden.cells.to(self.scores.device), self.scores.new_tensor(value)
+        return torch.where(hidden, filler, self.scores, out=self.scores)  # sooner than masked_fill_
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +140,33 @@ class Tiles:
         ones = q.turned.new_full((len(seen), q.turned.shape[-1]), self.factor)
         steps = turn_pairs(ones, self.rates, shifts.to(self.rates.device))
         for k, step in zip(seen, steps, strict=True):
-            n, hidden = self.k.positions[k.tokens], None
-            if k.high > high:
-                hidden = n > last[:, None]
-            if k.low < low:
-                before = n < first[:, None]
-                hidden = before if hidden is None else before | hidden
+            cuts = k.low < low, k.high > high
+            hidden = self._hidden(k, first, last, cuts) if any(cuts) else None
             yield Tile(q, k, self._scores(q, k, step), hidden)
+
+    @cached_property
+    def _latest(self) -> dict[tuple[bool, bool, int, int], tuple[Tensor, Hidden]]:
+        """Where cells were hidden last, and which, by the ends that cut and the tile's sides."""
+        return {}
+
+    def _hidden(
+        self, k: Strip, first: PositionTensor, last: PositionTensor, cuts: tuple[bool, bool]
+    ) -> Hidden:
+        """What a tile hides: mostly what the one before on its diagonal did, a step further."""
+        n = self.k.positions[k.tokens]
+        at = torch.cat([n, *[first] * cuts[0], *[last] * cuts[1]])
+        where = at - n[0]
+        lossless = torch.equal(where + n[0], at)  # then their order is that of the positions
+        kind = *cuts, len(last), len(n)
+        places, hidden = self._latest.get(kind, (where, None))
+        if lossless and hidden is not None and torch.equal(places, where):
+            return hidden
+        cells = (n < first[:, None]) | (n > last[:, None])
+        by_row_block = reduced(cells, 0, self.q.block, COUNT)
+        hidden = Hidden(cells, reduced(by_row_block, 1, self.k.block, COUNT))
+        if lossless:
+            self._latest[kind] = where, hidden
+        return hidden
 
     def _scores(self, q: Strip, k: Strip, step: Tensor) -> Float[Tensor, "..."]:
         """The scores of one tile."""
@@ -168,16 +197,15 @@ class _Map:
 
     def add(self, q: Strip, k: Strip, values: Tensor) -> None:
         """Add values of queries (rows) and key blocks (columns) to the blocks of two strips."""
-        by_block = reduced(values, 0, self.tiles.q.block, self.reduction).to(self.values)
+        by_block = reduced(values, 0, self.tiles.q.block, self.reduction)
         here = self.values[q.blocks, k.blocks]
-        here.copy_(self.reduction.of_two(here, by_block))
+        self.reduction.of_two(here, by_block.to(here.device), out=here)
 
     def count(self, tile: Tile) -> None:
         """Count the visible cells of a tile."""
         cells = torch.outer(tile.q.sizes, tile.k.sizes)
         if tile.hidden is not None:
-            by_row_block = reduced(tile.hidden, 0, self.tiles.q.block, COUNT)
-            cells = cells - reduced(by_row_block, 1, self.tiles.k.block, COUNT)
+            cells = cells - tile.hidden.blocks
         self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
 
     def result(self) -> tuple[Tensor, Tensor]:

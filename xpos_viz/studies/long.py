@@ -189,9 +189,10 @@ def long_maps(long: Long, report: Report) -> tuple[LongMap, ...]:
     what = replace(long, encodings=(), masks=())
     panels = list(product(long.encodings, long.masks))
     found = {panel: _kept.get((what, panel)) for panel in panels}
-    missing = [panel for panel, known in found.items() if known is None]
-    if missing:
+    if None in found.values():
         with nullcontext() if long.light else _taking_turns(report):
+            found = {panel: _kept.get((what, panel)) for panel in panels}  # by others, meanwhile
+            missing = [panel for panel, known in found.items() if known is None]
             for panel, computed in zip(missing, _computed(long, missing, report), strict=True):
                 _kept.put((what, panel), computed)
                 found[panel] = computed

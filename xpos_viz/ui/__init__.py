@@ -43,9 +43,7 @@ def main() -> None:
     """Set up the page that the address names, and draw it below the way to the others."""
     text = begin()
     pages = {
-        name: st.Page(
-            show, title=text(f"pages.{name}.link"), url_path=name, default=name == "compare"
-        )
+        name: st.Page(show, title=text(f"pages.{name}.link"), url_path=name, default=name == HOME)
         for name, show in PAGES.items()
     }
     shown = st.navigation(list(pages.values()), position="hidden")

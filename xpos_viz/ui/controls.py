@@ -77,6 +77,9 @@ def parameters(text: Text, *names: str) -> None:
     for name in names:
         value = first[name] if name in dict(first.parameters) else second[name]
         _series(text, name, PARAMETERS[name].steps, value, None, _moved(name))
+        if name == "base" and state().apart == "yes":
+            steps = PARAMETERS[name].steps
+            _series(text, "xpos_base", steps, second["base"], None, _moved("xpos_base"))
 
 
 def own(text: Text, family: Family) -> None:
@@ -289,9 +292,8 @@ def _series(
     key: str | None = None,
 ) -> None:
     """A slider over steps of a series, and over the value that the address brought."""
-    options = sorted(
-        {*(step for step in steps if cap is None or step <= cap), *loaded(name), value}
-    )
+    offered = {*steps, *loaded(name)}
+    options = sorted({*(step for step in offered if cap is None or step <= cap), value})
     help_text = text(f"ui.{name}_help", cap=cap) if cap else text(f"ui.{name}_help")
     if len(options) > 1:
         _control(
@@ -349,7 +351,7 @@ def _moved(name: str) -> Change:
 
 def _with_own(key: str) -> Change:
     """The change of a parameter that is a family's own."""
-    return lambda old, new: with_own(old, key, new)
+    return lambda old, new: with_own(old, {key: new})
 
 
 def _with_stage(old: State, new: str) -> State:
@@ -371,4 +373,5 @@ def _reset(old: State) -> State:
     """Return to the opening settings of the source."""
     inputs = old.experiment.inputs
     name = inputs.name if isinstance(inputs, Sample) else ""
-    return State(opening(source_of(old.experiment), name), old.language)
+    fresh = opening(source_of(old.experiment), name)
+    return State(fresh, old.language, present=old.present, show=old.show)

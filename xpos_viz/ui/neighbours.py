@@ -46,7 +46,7 @@ def show() -> None:
 
 def _maps(result: Result, now: State, text: Text) -> None:
     """Both maps and their difference, and what of them is not yet seen at this stage."""
-    comparison = compare(result, now.difference)
+    comparison = compare(result)
     described = pair_maps(comparison, text, now.colours)
     page.picture(described, comparison.table, text, key="maps")
     encodings = result.experiment.encodings
@@ -86,7 +86,7 @@ def _seen(result: Result, distance: int, text: Text) -> list[str]:
     left, right = result.experiment.encodings
     if left == right:
         return [text("neighbours.same", label=left.family.label)]
-    if len(result.experiment.window) == 1:
+    if result.experiment.window.stop == 1:
         return [text("ui.notice_alone")]
     names = {"left": left.family.label, "right": right.family.label}
     first, second = (measurement.reach for measurement in result.measurements)

@@ -7,7 +7,7 @@ and source → the code behind it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
@@ -21,7 +21,7 @@ from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads
 from xpos_viz.ui.presets import PRESETS
-from xpos_viz.ui.session import refusals, state
+from xpos_viz.ui.session import heard, refusals, state
 from xpos_viz.ui.state import CONTROLS, Refusal, State, to_address
 
 ONE = (
@@ -86,6 +86,7 @@ def share(text: Text) -> None:
         [name for name in CONTROLS if name in controls.offered()],
         selection_mode="multi",
         key="share",
+        on_change=partial(heard, "share"),
         format_func=lambda name: text(f"ui.{name}"),
         help=text("ui.show_help"),
     )
@@ -95,15 +96,13 @@ def share(text: Text) -> None:
 
 
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
-    """Links to settings worth a look, in the language that is chosen."""
-    chosen = state().language
-    language = {"lang": chosen} if chosen else {}
+    """Links to settings worth a look, in the language and the type that are chosen."""
+    address = to_address(state())
+    kept = [(key, address[key]) for key in ("lang", "present") if key in address]
     for name, (page, settings) in PRESETS.items():
         if page in pages:
             label = text(f"presets.{name}.name")
-            st.page_link(
-                pages[page], label=label, query_params=[*settings.items(), *language.items()]
-            )
+            st.page_link(pages[page], label=label, query_params=[*settings.items(), *kept])
             st.caption(text(f"presets.{name}.words"))
 
 

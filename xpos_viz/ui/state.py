@@ -301,10 +301,20 @@ class _Address:
         return experiment
 
     def take_own(self, state: State, own: Mapping[str, str]) -> State:
-        """Read parameters that are a family's own."""
+        """Read parameters that are a family's own: together, else those that can be used."""
+        for name in dict.fromkeys(key.partition(".")[0] for key in own):
+            group = {key: text for key, text in own.items() if key.partition(".")[0] == name}
+            try:
+                state = with_own(state, {key: float(text) for key, text in group.items()})
+            except ValueError:
+                state = self._take_each(state, group)
+        return state
+
+    def _take_each(self, state: State, own: Mapping[str, str]) -> State:
+        """Read a family's own parameters one by one."""
         for key, text in own.items():
             try:
-                state = with_own(state, key, float(text))
+                state = with_own(state, {key: float(text)})
             except ValueError:
                 self.refuse(key, text, f"{OWN[key]:g}")
         return state
@@ -386,13 +396,15 @@ def with_inputs(state: State, **changes: int | str) -> State:
     view = state.experiment.view
     if inputs.tokens != state.experiment.inputs.tokens:
         view = replace(view, start=0, stop=None)
-    return replace(state, experiment=replace(state.experiment, inputs=inputs, view=view))
+    experiment = replace(state.experiment, inputs=inputs, view=view)
+    return replace(state, experiment=within_caps(experiment))
 
 
 def with_head_dim(state: State, head_dim: int) -> State:
     """Return the state with heads of another width."""
     encodings = tuple(e.replace(head_dim=head_dim) for e in state.experiment.encodings)
-    return replace(state, experiment=replace(state.experiment, encodings=encodings))
+    experiment = replace(state.experiment, encodings=encodings)
+    return replace(state, experiment=within_caps(experiment))
 
 
 def with_view(state: State, **changes: int | str | None) -> State:
@@ -455,19 +467,19 @@ def with_setting(name: str, state: State, value: object) -> State:
     return replace(state, **{name: SETTINGS[name].check(name, value)})
 
 
-def with_own(state: State, key: str, value: float) -> State:
-    """Return the state with another value of one of :data:`OWN`, such as "yarn.factor".
+def with_own(state: State, values: Mapping[str, float]) -> State:
+    """Return the state with other values of some of :data:`OWN`, such as "yarn.factor".
 
     Raises
     ------
     ValueError
-        If the value is not legal beside the family's others.
+        If they are not legal beside the family's others.
     """
-    name = key.partition(".")[0]
-    rest = {own: given for own, given in state.own if own != key}
-    own = rest if value == OWN[key] else rest | {key: value}
-    changed = replace(state, own=tuple(sorted(own.items())))
-    changed.encoding(name)  # raises if they do not go together
+    own = dict(state.own) | dict(values)
+    other = {key: value for key, value in own.items() if value != OWN[key]}
+    changed = replace(state, own=tuple(sorted(other.items())))
+    for key in values:
+        changed.encoding(key.partition(".")[0])  # raises if they do not go together
     return changed
 
 

@@ -8,12 +8,13 @@ leaving: work goes on only while somebody looks at it.
 import threading
 import time
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
 from xpos_viz.pooling.sides import Report
 from xpos_viz.texts import Text
+from xpos_viz.ui.session import heard
 
 Result = TypeVar("Result")
 
@@ -112,6 +113,9 @@ def shown(work: Work[Result], text: Text) -> bool:
         _stopped(text)
         return False
     if work.done(MOMENT):
+        if work.ended:  # just now, for nobody had looked at it
+            _forget()
+            st.rerun()
         return True
     _watch(work, text)
     return False
@@ -121,10 +125,19 @@ def shown(work: Work[Result], text: Text) -> bool:
 def _watch(work: Work[Result], text: Text) -> None:
     """How far the work is, looked at again and again, and the way to stop it."""
     if work.done() or work.stopped:
+        heard(None)  # the address that came with this look may be older than what is set
         st.rerun()
     key = "work.share" if work.share else "work.waiting"
     st.progress(work.share, text(key, share=f"{100 * work.share:.0f} %", left=f"{work.left:,.0f}"))
-    st.button(text("work.stop"), key="stop", on_click=work.stop, icon=":material/stop_circle:")
+    st.button(
+        text("work.stop"), key="stop", on_click=_stop, args=(work,), icon=":material/stop_circle:"
+    )
+
+
+def _stop(work: Work[Any]) -> None:
+    """End the work."""
+    heard("stop")
+    work.stop()
 
 
 def _stopped(text: Text) -> None:
@@ -136,4 +149,5 @@ def _stopped(text: Text) -> None:
 
 def _forget() -> None:
     """Forget the work, so that it begins anew."""
+    heard("again")
     st.session_state.pop(_WORK, None)

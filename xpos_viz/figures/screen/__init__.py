@@ -130,7 +130,7 @@ def sent(values: NDArray[np.float64]) -> NDArray[Any]:
 def _wrapped(title: Sequence[str]) -> list[str]:
     """Lines broken to fit the narrowest screen."""
     shown = filter(None, title)
-    return [_broken(line, _LETTERS[place > 0]) for place, line in enumerate(shown)]
+    return [_broken(safe(line), _LETTERS[place > 0]) for place, line in enumerate(shown)]
 
 
 def _broken(line: str, letters: int) -> str:

@@ -90,7 +90,7 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> go.Figure:
         under = [frames[place] for place in over_bar(maps, index, across)]
         layout[f"coloraxis{index + 1}"] = colour_axis(bar, ink, under, sheet.foot)
     layout["annotations"] = [
-        titled(panel.title, ink, x[0], y[1])
+        titled([safe(line) for line in panel.title], ink, x[0], y[1])
         for panel, (x, y) in zip(maps.panels, frames, strict=True)
     ]
     return go.Figure(traces, layout)  # at once: each change of a figure checks all of it
@@ -137,7 +137,7 @@ def _trace(
         y=axis.positions,
         z=z,
         customdata=_pairs(axis) if named else np.where(np.isnan(z), 0, _lags(axis)),
-        hovertemplate=f"<b>{panel.title[0]}</b>  {value}<br>{position}<extra></extra>",
+        hovertemplate=f"<b>{safe(panel.title[0])}</b>  {value}<br>{position}<extra></extra>",
         hoverongaps=False,
         xaxis=f"x{place}",
         yaxis=f"y{place}",
