@@ -23,6 +23,15 @@ WebSocket.prototype.send = function (...data) {
   window.sent += 1;
   return send.apply(this, data);
 };
+window.received = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...data) {
+    super(...data);
+    this.addEventListener("message", ({ data }) => {
+      window.received += data.byteLength ?? data.size ?? data.length;
+    });
+  }
+};
 """
 
 

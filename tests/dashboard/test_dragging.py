@@ -10,6 +10,7 @@ from tests.dashboard.page import (
     parameters,
     picture,
     press,
+    settled,
     shown_on,
     shows,
 )
@@ -39,6 +40,19 @@ def test_a_drag_redraws_before_release_and_is_one_step_of_the_history(visit):
     assert page.evaluate("history.length") == entries + 1
     page.go_back()
     shows(page, SHORT)
+
+
+def test_a_release_brings_what_changed_and_little_else(visit):
+    """Marks of what the page says again, and neither the module of the picture nor its data."""
+    page = visit({})
+    press(page, "gamma")
+    shows(page, moved := {"gamma": after(GAMMAS, 0.4)})
+    settled(page)
+    before = page.evaluate("window.received")
+    press(page, "gamma")
+    shows(page, moved | {"gamma": after(GAMMAS, 0.4, 2)})
+    settled(page)
+    assert 1_000 < page.evaluate("window.received") - before < 18_000
 
 
 def test_long_weights_wait_while_dragging_and_are_the_core_s_on_release(visit):

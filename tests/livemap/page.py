@@ -78,6 +78,7 @@ def point(page, x, y):
 
 def reading(page):
     """What is read: query, key and lag, and the three values; none where it is masked."""
+    drawn(page)
     place = page.locator(".lm-place").inner_text()
     values = page.locator(".lm-value").all_inner_texts()
     return place, [float(value.replace("−", "-")) for value in values if value]
