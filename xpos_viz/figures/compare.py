@@ -7,7 +7,7 @@ import pandas as pd
 
 from xpos_viz.comparison import Comparison
 from xpos_viz.experiment import Experiment, Stage
-from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.words import (
     data_words,
     label,
@@ -17,6 +17,7 @@ from xpos_viz.figures.words import (
     rounded,
     settings,
     span,
+    token_axis,
 )
 from xpos_viz.results import Result
 from xpos_viz.texts import Text
@@ -58,16 +59,7 @@ def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") ->
     return Heatmaps(
         name="scores",
         alt=_alt(panels, comparison, text),
-        axis=Axis(
-            queries=text("figure.queries"),
-            keys=text("figure.keys"),
-            query=text("figure.query"),
-            key=text("figure.key"),
-            lag=text("figure.lag"),
-            positions=result.positions,
-            block=result.block,
-            labels=result.labels,
-        ),
+        axis=token_axis(result.positions, result.block, text, result.labels),
         panels=tuple(panels),
         bars=tuple(bars),
         notes=(*about, *_notes(panels, comparison, text)),

@@ -8,7 +8,7 @@ import pandas as pd
 
 from xpos_viz.curves import resolution_label
 from xpos_viz.encoding import lookup
-from xpos_viz.figures.description import Axis, Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.words import (
     label,
     listed,
@@ -17,6 +17,7 @@ from xpos_viz.figures.words import (
     rounded,
     settings,
     span,
+    token_axis,
     tokens,
 )
 from xpos_viz.inputs import Expectation
@@ -55,15 +56,7 @@ def block_maps(
     return Heatmaps(
         name="long_maps",
         alt=" ".join([shown + ".", *(sizes(each, long, text) for each in maps)]),
-        axis=Axis(
-            queries=text("figure.queries"),
-            keys=text("figure.keys"),
-            query=text("figure.query"),
-            key=text("figure.key"),
-            lag=text("figure.lag"),
-            positions=first.positions,
-            block=first.block,
-        ),
+        axis=token_axis(first.positions, first.block, text),
         panels=tuple(_panel(each, long, text) for each in maps),
         bars=(Bar(shown, limit, scale, colours),),
         notes=(

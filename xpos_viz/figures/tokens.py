@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Axis, Bar, Bars, Heatmaps, Panel
+from xpos_viz.figures.description import Bar, Bars, Heatmaps, Panel
 from xpos_viz.figures.passage import LEVELS, Passage, Token
-from xpos_viz.figures.words import label, number, percent, rounded, span
+from xpos_viz.figures.words import label, number, percent, rounded, span, token_axis
 from xpos_viz.inputs.sample import token_gaps, token_labels
 from xpos_viz.pooling import robust_limit
 from xpos_viz.studies.tokens import ROPE, Heads, Reading
@@ -135,15 +135,7 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
     return Heatmaps(
         name="heads",
         alt=_heads_alt(heads, what, text),
-        axis=Axis(
-            queries=text("figure.queries"),
-            keys=text("figure.keys"),
-            query=text("figure.query"),
-            key=text("figure.key"),
-            lag=text("figure.lag"),
-            positions=heads.positions,
-            block=heads.block,
-        ),
+        axis=token_axis(heads.positions, heads.block, text),
         panels=panels,
         bars=(bar,),
         notes=tuple(notes),

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xpos_viz.encoding import Encoding, Parameter, Value
 from xpos_viz.experiment import Experiment
+from xpos_viz.figures.description import Axis
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
@@ -143,3 +145,19 @@ def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
     described = settings(encoding, text)
     return f"{encoding.family.label} ({described})" if described else encoding.family.label
+
+
+def token_axis(
+    positions: NDArray[np.float64], block: int, text: Text, labels: tuple[str, ...] = ()
+) -> Axis:
+    """Return the axis of maps of scores: query tokens run down, key tokens across."""
+    return Axis(
+        queries=text("figure.queries"),
+        keys=text("figure.keys"),
+        query=text("figure.query"),
+        key=text("figure.key"),
+        lag=text("figure.lag"),
+        positions=positions,
+        block=block,
+        labels=labels,
+    )
