@@ -14,23 +14,23 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Reduction:
-    """How cells become one: the value that changes nothing, over dimensions, and of two."""
+    """How cells become one: the value that changes nothing, over dimensions, and scattered."""
 
     neutral: float
     over: Callable[[Tensor, tuple[int, ...]], Tensor]
-    of_two: Callable[..., Tensor]
+    scattered: str
 
 
 REDUCTIONS = {
-    "mean": Reduction(0.0, torch.sum, torch.add),  # divided by the number of cells at the end
-    "min": Reduction(math.inf, torch.amin, torch.minimum),
-    "max": Reduction(-math.inf, torch.amax, torch.maximum),
+    "mean": Reduction(0.0, torch.sum, "sum"),  # divided by the number of cells at the end
+    "min": Reduction(math.inf, torch.amin, "amin"),
+    "max": Reduction(-math.inf, torch.amax, "amax"),
 }
 
 SUM = REDUCTIONS["mean"]
 """The reduction whose result is divided by the number of cells."""
 
-COUNT = Reduction(0.0, partial(torch.sum, dtype=torch.int32), torch.add)
+COUNT = Reduction(0.0, partial(torch.sum, dtype=torch.int32), "sum")
 """How many cells there are: bools are added in 32 bits, which is several times as fast."""
 
 

@@ -11,7 +11,7 @@ over key blocks; once a strip of queries has met all keys, each sum is multiplie
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -195,18 +195,21 @@ class _Map:
         values = torch.full(shape, reduction.neutral, dtype=torch.float64)
         return cls(tiles, reduction, values, torch.zeros(shape, dtype=torch.int64))
 
-    def add(self, q: Strip, k: Strip, values: Tensor) -> None:
-        """Add values of queries (rows) and key blocks (columns) to the blocks of two strips."""
-        by_block = reduced(values, 0, self.tiles.q.block, self.reduction)
-        here = self.values[q.blocks, k.blocks]
-        self.reduction.of_two(here, by_block.to(here.device), out=here)
+    def add(self, q: Strip, by_key_block: Iterable[tuple[Strip, Tensor]]) -> None:
+        """Add what queries (rows) have on the key blocks (columns) of strips, and their cells."""
+        strips = list(by_key_block)
+        if not strips:
+            return
+        keys, values = zip(*strips, strict=True)
+        by_block = reduced(torch.cat(values, 1), 0, self.tiles.q.block, self.reduction)
+        _scatter(self.values[q.blocks], keys, by_block, self.reduction)
+        cells = torch.outer(q.sizes, torch.cat([k.sizes for k in keys]))
+        _scatter(self.counts[q.blocks], keys, cells, SUM)
 
-    def count(self, tile: Tile) -> None:
-        """Count the visible cells of a tile."""
-        cells = torch.outer(tile.q.sizes, tile.k.sizes)
+    def hide(self, tile: Tile) -> None:
+        """Do not count the hidden cells of a tile."""
         if tile.hidden is not None:
-            cells = cells - tile.hidden.blocks
-        self.counts[tile.q.blocks, tile.k.blocks].add_(cells.to(self.counts.device))
+            _scatter(self.counts[tile.q.blocks], [tile.k], -tile.hidden.blocks, SUM)
 
     def result(self) -> tuple[Tensor, Tensor]:
         """The values, NaN where no cell is visible, and the counts."""
@@ -219,11 +222,16 @@ def score_map(tiles: Tiles, reduce: str, report: Report) -> tuple[Tensor, Tensor
     reduction = REDUCTIONS[reduce]
     result = _Map.empty(tiles, reduction)
     for q, along in tiles.strips(report):
-        for tile in along:
-            result.count(tile)
-            by_key_block = reduced(tile.masked(reduction.neutral), 1, tiles.k.block, reduction)
-            result.add(q, tile.k, by_key_block)
+        result.add(q, _by_key_block(result, along))
     return result.result()
+
+
+def _by_key_block(result: _Map, along: Iterator[Tile]) -> Iterator[tuple[Strip, Tensor]]:
+    """Reduce the scores of tiles over each key block."""
+    for tile in along:
+        result.hide(tile)
+        scores = tile.masked(result.reduction.neutral)
+        yield tile.k, reduced(scores, 1, result.tiles.k.block, result.reduction)
 
 
 def weight_map(
@@ -234,10 +242,9 @@ def weight_map(
     for q, along in tiles.strips(report):
         pieces: list[_Piece] = []
         for tile in along:
-            result.count(tile)
+            result.hide(tile)
             pieces.append(_piece(tile, tiles, bias, REDUCTIONS[reduce]))
-        for k, weights in _weights(pieces, REDUCTIONS[reduce]):
-            result.add(q, k, weights)
+        result.add(q, _weights(pieces, REDUCTIONS[reduce]))
     return result.result()
 
 
@@ -263,12 +270,11 @@ def weight_shares(
                 chosen = torch.stack([chosen_sum(tile) for chosen_sum in sums], 1)
                 pieces.append(replace(piece, blocks=torch.cat([chosen, blocks], 1)))
                 if each is tiles:
-                    result.count(tile)
-        q = strips[0][0]
-        for k, weights in _weights(pieces, SUM):
-            shares[q.tokens] += weights[:, :count]
-            if weights.shape[1] > count:
-                result.add(q, k, weights[:, count:])
+                    result.hide(tile)
+        q, weights = strips[0][0], list(_weights(pieces, SUM))
+        for _, of_piece in weights:
+            shares[q.tokens] += of_piece[:, :count]
+        result.add(q, [(k, of_k[:, count:]) for k, of_k in weights if of_k.shape[1] > count])
     return result.result()[0], shares
 
 
@@ -320,6 +326,13 @@ def _weights(pieces: list[_Piece], reduction: Reduction) -> Iterator[tuple[Strip
             yield piece.k, piece.blocks * (share / total)[:, None]
         else:
             yield piece.k, (piece.blocks - peak[:, None]).exp() / total[:, None]
+
+
+def _scatter(into: Tensor, keys: Sequence[Strip], values: Tensor, reduction: Reduction) -> None:
+    """Reduce values of the key blocks of strips into those columns; strips can share a block."""
+    columns = torch.cat([torch.arange(k.blocks.start, k.blocks.stop) for k in keys])
+    index = columns.to(into.device).expand(values.shape)
+    into.scatter_reduce_(1, index, values.to(into), reduction.scattered)
 
 
 def _unheard(_: float) -> None:
