@@ -5,10 +5,9 @@ from streamlit.util import calc_hash
 
 from tests.test_pages import SHORT, fresh
 from xpos_viz import decay_curve, xpos
+from xpos_viz.state import CONTROLS, OWN, PRESETS, from_address
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import HOME, PAGES
-from xpos_viz.ui.presets import PRESETS
-from xpos_viz.ui.state import CONTROLS, OWN, from_address
 
 PARTS = ("name", "words")
 each_page = pytest.mark.parametrize("name", PAGES)

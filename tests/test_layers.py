@@ -25,10 +25,20 @@ ROOMS: list[set[str]] = [
     {"studies"},
     {"look"},
     {"figures", "livemap"},
+    {"state"},
+    {"pictures"},
     {"export"},
     {"cli", "ui"},
 ]
-READERS = {"figures", "livemap", "export", "cli", "ui"}  # who may speak to a reader
+READERS = {
+    "figures",
+    "livemap",
+    "state",
+    "pictures",
+    "export",
+    "cli",
+    "ui",
+}  # who may speak to a reader
 HOMES = {  # packages, and the only rooms that may import them
     "streamlit": {"ui"},
     "plotly": {"figures"},

@@ -7,13 +7,13 @@ from streamlit.util import calc_hash
 
 from tests.test_pages import address, control, fresh, words
 from xpos_viz.inputs import Random
+from xpos_viz.state import from_address
 from xpos_viz.studies import long as study
 from xpos_viz.studies.long import Long
 from xpos_viz.studies.resolving import Course
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 from xpos_viz.ui import long as module
 from xpos_viz.ui import work
-from xpos_viz.ui.state import from_address
 
 SMALL = {"long_length": "4096"}
 pytestmark = pytest.mark.usefixtures("steady")

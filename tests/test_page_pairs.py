@@ -13,9 +13,9 @@ from tests.test_pages import MADE, SHORT, address, control, fresh, words
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.pairs import motion, response_map, score_parts
+from xpos_viz.state import from_address
 from xpos_viz.studies.pairs import in_motion, over_text, parts, place
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui.state import from_address
 
 
 def visited(parameters=None):

@@ -10,10 +10,9 @@ from tests.test_pages import address, control, fresh
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.precision import angle_curves, overflow_curves
+from xpos_viz.state import PRESETS, from_address
 from xpos_viz.studies.precision import angles, overflow
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui.presets import PRESETS
-from xpos_viz.ui.state import from_address
 
 
 @pytest.fixture(autouse=True)

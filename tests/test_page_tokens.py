@@ -13,9 +13,9 @@ from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, tinted
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import SAMPLES
+from xpos_viz.state import from_address
 from xpos_viz.studies.tokens import all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui.state import from_address
 from xpos_viz.ui.tokens import _plain
 
 SHORT = {"name": "pronoun"}

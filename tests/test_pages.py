@@ -30,9 +30,9 @@ from xpos_viz.livemap import PARTS, source
 from xpos_viz.livemap.message import LIVE_WEIGHTS, MASKED
 from xpos_viz.look import LOOKS
 from xpos_viz.results import curves, self_check
+from xpos_viz.state import from_address, opening
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 from xpos_viz.ui import downloads, livemap
-from xpos_viz.ui.state import from_address, opening
 
 APP = Path(__file__).parent.parent / "app.py"
 SHORT = {"name": "pronoun"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from xpos_viz.ui.settings import settings, several, whole, words
+from xpos_viz.state.settings import settings, several, whole, words
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,9 @@ from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
-from xpos_viz.texts import LANGUAGES
-from xpos_viz.ui import state as module
-from xpos_viz.ui.settings import Several, Whole
-from xpos_viz.ui.state import (
-    LOOKS,
-    MAX_HEAD_DIM,
-    MAX_LENGTH,
-    OWN,
-    SETTINGS,
-    Refusal,
-    State,
-    from_address,
-    numbers,
-    opening,
-    source_of,
-    to_address,
+from xpos_viz.state import OWN, SETTINGS, Refusal, State, from_address, opening, to_address
+from xpos_viz.state import model as module
+from xpos_viz.state.changes import (
     with_apart,
     with_base,
     with_encoding,
@@ -42,8 +29,10 @@ from xpos_viz.ui.state import (
     with_source,
     with_view,
     with_window,
-    within_caps,
 )
+from xpos_viz.state.model import LOOKS, MAX_HEAD_DIM, MAX_LENGTH, numbers, source_of, within_caps
+from xpos_viz.state.settings import Several, Whole
+from xpos_viz.texts import LANGUAGES
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
 START = State(opening())

@@ -9,9 +9,9 @@ from tests.dashboard.server import becomes
 from tests.pages import channels, drawn, part, pixels, slider
 from xpos_viz import run
 from xpos_viz.comparison import compare
+from xpos_viz.state import from_address
 from xpos_viz.texts import texts
 from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
-from xpos_viz.ui.state import from_address
 
 SHORT = {"name": "pronoun"}
 WHOLE = [0, 0, 28]  # the part of SHORT that is seen without a zoom

@@ -21,8 +21,8 @@ from tests.pages import watch
 from xpos_viz import run
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures.words import rounded
+from xpos_viz.state import from_address, to_address
 from xpos_viz.texts import texts
-from xpos_viz.ui.state import from_address, to_address
 
 pytestmark = pytest.mark.browser
 

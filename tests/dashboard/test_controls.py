@@ -20,8 +20,9 @@ from tests.pages import part, slider
 from xpos_viz import run
 from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import BASES
+from xpos_viz.state import from_address, opening, to_address
+from xpos_viz.state.changes import with_encoding
 from xpos_viz.texts import texts
-from xpos_viz.ui.state import from_address, opening, to_address, with_encoding
 
 pytestmark = pytest.mark.browser
 

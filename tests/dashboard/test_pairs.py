@@ -8,9 +8,9 @@ import pytest
 
 from tests.dashboard.page import SHORT, beside, parameters, select, settled
 from tests.dashboard.server import becomes
+from xpos_viz.state import from_address
 from xpos_viz.studies.pairs import parts
 from xpos_viz.texts import texts
-from xpos_viz.ui.state import from_address
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,9 @@ from tests.pages import channels
 from xpos_viz.figures.passage import tint
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
+from xpos_viz.state import from_address
 from xpos_viz.studies.tokens import ROPE, read
 from xpos_viz.texts import texts
-from xpos_viz.ui.state import from_address
 
 pytestmark = pytest.mark.browser
 

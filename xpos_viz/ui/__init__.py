@@ -5,10 +5,10 @@ from starlette.routing import Route
 
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
+from xpos_viz.state import opening
 from xpos_viz.texts import texts
 from xpos_viz.ui import compare, decay, livemap, long, neighbours, page, pairs, precision, tokens
 from xpos_viz.ui.session import begin
-from xpos_viz.ui.state import opening
 
 PAGES = {
     "compare": compare.show,

@@ -15,10 +15,10 @@ from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.kernel import attention_scores
 from xpos_viz.results import SHIFT, Result, curves, run, self_check
+from xpos_viz.state.changes import with_moves
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, downloads, livemap, page
 from xpos_viz.ui.session import commit, language, state
-from xpos_viz.ui.state import with_moves
 
 _PICTURE = (
     *("base", "gamma", "scale_base", "window", "stage", "mask"),

@@ -13,20 +13,8 @@ from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
-from xpos_viz.texts import LANGUAGES, Text
-from xpos_viz.ui import session
-from xpos_viz.ui.session import commit, language, loaded, moved, state
-from xpos_viz.ui.settings import Several, Words
-from xpos_viz.ui.state import (
-    MAX_HEAD_DIM,
-    MAX_LENGTH,
-    OWN,
-    SETTINGS,
-    SHARED,
-    SWITCH,
-    State,
-    opening,
-    source_of,
+from xpos_viz.state import OWN, SETTINGS, State, opening
+from xpos_viz.state.changes import (
     with_apart,
     with_head_dim,
     with_inputs,
@@ -36,6 +24,11 @@ from xpos_viz.ui.state import (
     with_source,
     with_view,
 )
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, source_of
+from xpos_viz.state.settings import Several, Words
+from xpos_viz.texts import LANGUAGES, Text
+from xpos_viz.ui import session
+from xpos_viz.ui.session import commit, language, loaded, moved, state
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)

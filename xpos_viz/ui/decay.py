@@ -17,11 +17,11 @@ from xpos_viz.curves import (
 from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.figures.decay import bias_curves, decay_curves
 from xpos_viz.figures.words import listed, rounded, tokens
+from xpos_viz.state import State
 from xpos_viz.studies.decay import Landmarks, Reading, Subject, landmarks, subject, table, trace
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
-from xpos_viz.ui.state import State
 
 DISTANCES: tuple[int, ...] = (*(2**power for power in range(4, 20)), 1_000_000)
 

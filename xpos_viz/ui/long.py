@@ -16,6 +16,8 @@ from xpos_viz.masks import Mask
 from xpos_viz.pooling import pooled_map
 from xpos_viz.pooling.maps import MapStage, Reduce
 from xpos_viz.pooling.sides import Report
+from xpos_viz.state import State
+from xpos_viz.state.model import LONG_MASKS, MAX_LONG_LENGTH
 from xpos_viz.studies.long import (
     MOST_SCORES,
     Long,
@@ -29,7 +31,6 @@ from xpos_viz.studies.resolving import Course, resolution_of, resolutions
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
-from xpos_viz.ui.state import LONG_MASKS, MAX_LONG_LENGTH, State
 from xpos_viz.ui.work import shown, working
 
 LENGTHS = tuple(2**power for power in range(12, 21))

@@ -11,12 +11,12 @@ from xpos_viz.figures.neighbours import family_table, pair_maps
 from xpos_viz.figures.words import percent, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.results import Result, run
+from xpos_viz.state import State
 from xpos_viz.studies.decay import Reading, landmarks
 from xpos_viz.studies.neighbours import share_table, shares
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, decay, downloads, page
 from xpos_viz.ui.session import language, state
-from xpos_viz.ui.state import State
 
 LOGITS = ("masked", "weights")
 """The stages at which a bias and a temperature are seen."""

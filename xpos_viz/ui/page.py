@@ -17,12 +17,11 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Description
+from xpos_viz.state import CONTROLS, PRESETS, Refusal, State, to_address
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads
-from xpos_viz.ui.presets import PRESETS
 from xpos_viz.ui.session import heard, refusals, state
-from xpos_viz.ui.state import CONTROLS, Refusal, State, to_address
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",

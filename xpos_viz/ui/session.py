@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from xpos_viz.state import Refusal, State, from_address, to_address
+from xpos_viz.state.model import numbers
 from xpos_viz.texts import LANGUAGES, Text, texts
-from xpos_viz.ui.state import Refusal, State, from_address, numbers, to_address
 
 _STATE, _ADDRESS, _REFUSALS, _LOADED = "state", "address", "refusals", "loaded"
 _CALLED, _MOVED, _RESETS = "called", "moved", "resets"

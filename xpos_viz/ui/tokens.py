@@ -14,12 +14,12 @@ from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, points, tinted, token_name
 from xpos_viz.figures.words import label, number, percent, rounded, tokens
 from xpos_viz.inputs import Sample
+from xpos_viz.state.changes import with_source
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
 from xpos_viz.studies.tokens import ROPE, Heads, Reading, all_heads, read
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import commit, language, state
-from xpos_viz.ui.state import with_source
 
 FORMULAS = (
     r"w_{mn}=\frac{e^{s(m,n)/\sqrt d}}{\sum_{n'\le m}e^{s(m,n')/\sqrt d}}",

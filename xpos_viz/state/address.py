@@ -1,0 +1,153 @@
+"""A state as the parameters of an address, and back.
+
+An address holds only what differs from the opening settings of its source, so it stays
+short; what in it cannot be used is left out and named.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xpos_viz.experiment import Experiment
+from xpos_viz.inputs import SOURCES
+from xpos_viz.inputs.sample import SAMPLES
+from xpos_viz.state.changes import with_own
+from xpos_viz.state.model import OWN, SETTINGS, State, opening, within_caps
+from xpos_viz.state.settings import Setting, Words
+from xpos_viz.texts import LANGUAGES
+
+_HIDDEN = ("encodings", "cells")  # they are always the same
+_PLAIN = re.compile(r"[\w.,+-]{1,40}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A setting of an address that was not taken, its value, and what is used instead.
+
+    That is "" for a setting that is usually left out, and None for one that does not exist.
+    """
+
+    key: str
+    value: str
+    used: str | None = None
+
+
+def to_address(state: State) -> dict[str, str]:
+    """Return what of a state differs from its opening, as the parameters of an address."""
+    entries = state.experiment.to_dict()
+    source, name = entries["source"], entries.get("name", "")
+    known = opening(source, name or "tidebook").to_dict()
+    parameters = {"source": source} if source != "sample" else {}
+    parameters |= {"name": name} if name not in ("", "tidebook") else {}
+    parameters |= {
+        key: value
+        for key, value in entries.items()
+        if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
+    }
+    bases = {encoding["base"] for encoding in state.experiment.encodings}
+    parameters |= {
+        name: setting.written(getattr(state, name))
+        for name, setting in SETTINGS.items()
+        if getattr(state, name) != setting.usual and (name, len(bases)) != ("apart", 2)
+    }
+    parameters |= {name: repr(value).removesuffix(".0") for name, value in state.own}
+    parameters |= {"lang": state.language} if state.language else {}
+    return parameters
+
+
+def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
+    """Return the state that an address describes, and the settings that were refused.
+
+    Every setting is tried on its own, after those it depends on; one that does not
+    parse, is not legal, or exceeds a cap leaves the opening value in place.
+    """
+    address = _Address(dict(parameters))
+    source = address.take("source", Words(("sample", *SOURCES)))
+    sample = source == "sample"
+    name = address.take("name", Words(("tidebook", *SAMPLES))) if sample else "tidebook"
+    language = address.take("lang", Words(("", *LANGUAGES))) or None
+    chosen = {key: address.take(key, setting) for key, setting in SETTINGS.items()}
+    own = {key: address.left.pop(key) for key in OWN if key in address.left}
+    experiment = address.take_experiment(opening(source, name))
+    if len({encoding["base"] for encoding in experiment.encodings}) > 1:
+        chosen["apart"] = "yes"
+    state = address.take_own(State(experiment, language, **chosen), own)
+    return state, address.refused
+
+
+@dataclass(frozen=True)
+class _Address:
+    """What is left to be read of an address, and what of it was refused."""
+
+    left: dict[str, str]
+    refused: list[Refusal] = field(default_factory=list[Refusal])
+
+    def refuse(self, key: str, text: str, used: str | None) -> None:
+        """Note a setting that cannot be used."""
+        self.refused.append(Refusal(key, _shown(text), used))
+
+    def take(self, key: str, setting: Setting) -> Any:  # noqa: ANN401 - word, words or number
+        """Read a setting; the usual value where there is none, or none that is legal."""
+        text = self.left.pop(key, None)
+        try:
+            return setting.usual if text is None else setting.parse(key, text)
+        except ValueError:
+            self.refuse(key, text or "", setting.written(setting.usual))
+            return setting.usual
+
+    def take_experiment(self, experiment: Experiment) -> Experiment:
+        """Read all that is left into an experiment."""
+        entries = experiment.to_dict()
+        for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
+            text = self.left.pop(key)
+            if key not in _settings(entries):
+                self.refuse(_shown(key), text, None)
+                continue
+            candidate = _with(entries, key, text)
+            try:
+                experiment = within_caps(Experiment.from_dict(candidate))
+            except ValueError:
+                self.refuse(key, text, entries.get(key, ""))
+            else:
+                entries = candidate
+        return experiment
+
+    def take_own(self, state: State, own: Mapping[str, str]) -> State:
+        """Read parameters that are a family's own: together, else those that can be used."""
+        for name in dict.fromkeys(key.partition(".")[0] for key in own):
+            group = {key: text for key, text in own.items() if key.partition(".")[0] == name}
+            try:
+                state = with_own(state, {key: float(text) for key, text in group.items()})
+            except ValueError:
+                state = self._take_each(state, group)
+        return state
+
+    def _take_each(self, state: State, own: Mapping[str, str]) -> State:
+        """Read a family's own parameters one by one."""
+        for key, text in own.items():
+            try:
+                state = with_own(state, {key: float(text)})
+            except ValueError:
+                self.refuse(key, text, f"{OWN[key]:g}")
+        return state
+
+
+def _settings(entries: Mapping[str, str]) -> set[str]:
+    """The settings of this page: those of the experiment, its window, and a base for each."""
+    return {*entries, "base", "base.1", "base.2", "start", "stop"} - {*_HIDDEN, "source", "name"}
+
+
+def _with(entries: Mapping[str, str], key: str, value: str) -> dict[str, str]:
+    """Entries with one more; a parameter for one place gives the other its old value."""
+    merged = {**entries, key: value}
+    name, _, place = key.partition(".")
+    if place and name in merged:
+        common = merged.pop(name)
+        merged = {f"{name}.1": common, f"{name}.2": common} | merged
+    return merged
+
+
+def _shown(text: str) -> str:
+    """A piece of an address as it may be shown: plain characters, or nothing of it."""
+    return text if _PLAIN.fullmatch(text) else "…"

@@ -1,0 +1,235 @@
+"""All settings of a session as one immutable value, how it opens, and the caps it keeps."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
+from xpos_viz.experiment import Experiment
+from xpos_viz.inputs import Expectation, Inputs, Random, Sample
+from xpos_viz.inputs.sample import MODEL_BASE
+from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.livemap.message import MASKED
+from xpos_viz.look import LOOKS, Look
+from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
+from xpos_viz.state.settings import settings, several, whole, words
+from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.pairs import FAMILIES
+from xpos_viz.studies.precision import FORMATS, PARTS
+from xpos_viz.studies.resolving import WAYS
+
+SWITCH: tuple[str, ...] = ("no", "yes")
+"""Off and on."""
+
+LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent")
+"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart."""
+
+LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
+"""Kinds of masks of a long text."""
+
+CONTROLS: tuple[str, ...] = (
+    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
+    *("difference", "axis", "colours", "reset"),
+    *("curves", "distance", "reading", "assumption", "rho"),
+    *("pair_encoding", "query", "key", "panels"),
+    *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
+    *("compare_masks", "long_mask", "window_size", "block_size"),
+    *("normalisation", "resolution_over"),
+    *("formats", "kept", "k_max", "text_length", "left", "right"),
+)
+"""The controls of which an address may choose those that are shown."""
+
+SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
+"""Parameters that all encodings of a session share; the others are each family's own."""
+
+
+def _cap(variable: str, usual: int) -> int:
+    """Read a cap that the operator may set, an even integer ≥ 2."""
+    text = os.environ.get(variable, str(usual))
+    if not text.isdecimal() or int(text) < 2 or int(text) % 2:
+        raise ValueError(f"{variable} must be an even integer ≥ 2, got {text!r}; use {usual}.")
+    return int(text)
+
+
+MAX_LENGTH = _cap("XPOS_VIZ_MAX_LENGTH", 2048)
+"""Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
+
+MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
+"""Most tokens of a long text; the operator may set XPOS_VIZ_MAX_LONG_LENGTH."""
+
+MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
+"""Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
+
+_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: no cap holds for samples
+_SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
+_HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
+
+
+@dataclass(frozen=True)
+class State:
+    """All settings of a session; a page reads those that concern it.
+
+    Parameters
+    ----------
+    experiment
+        RoPE and XPos, the queries and keys, and the window, stage and mask.
+    language
+        A chosen language; None follows the browser.
+    own
+        Parameters of families that are not :data:`SHARED`, as ("yarn.factor", 8.0), where
+        they are not usual.
+    apart
+        Whether RoPE and XPos have bases of their own.
+    axis, difference, colours
+        How the live map is looked at (:class:`xpos_viz.look.Look`).
+    query
+        The token whose query is looked at; the last one where there are fewer.
+    panels
+        What the panels of all heads show.
+    pair_encoding
+        The encoding whose pairs are shown.
+    key
+        The token whose key is looked at; the nearest one that the query sees.
+    long_inputs, long_length, long_seed, long_stage, long_reduce
+        What the maps of a long text are of (:class:`xpos_viz.studies.long.Long`).
+    compare_masks, long_mask, window_size, block_size
+        Whether they show masks side by side, or else which; sizes in tokens.
+    normalisation, resolution_over
+        How resolution is followed (:class:`xpos_viz.studies.resolving.Course`).
+    formats, kept, k_max, text_length
+        Number formats, what is kept in them, the largest key, and tokens, whose precision is
+        looked at (:mod:`xpos_viz.studies.precision`).
+    present
+        Whether type and lines are large, for a projector.
+    show
+        The controls that are shown; none named is all of them.
+    curves, distance, reading, assumption, rho
+        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
+        of q and k, and their correlation, percent.
+    left, right
+        Neighbours: which two encodings stand side by side.
+    """
+
+    experiment: Experiment
+    language: str | None = None
+    own: tuple[tuple[str, float], ...] = ()
+    apart: str = words(SWITCH)
+    axis: str = words(LOOKS["axis"])
+    difference: str = words(LOOKS["difference"])
+    colours: str = words(LOOKS["colours"])
+    query: int = whole(20, 0, _LAST)
+    panels: str = words(("change", "rope", "xpos"))
+    pair_encoding: str = words(FAMILIES)
+    key: int = whole(0, 0, _LAST)
+    long_inputs: str = words(LONG_INPUTS)
+    long_length: int = whole(min(1 << 16, MAX_LONG_LENGTH), 1, MAX_LONG_LENGTH)
+    long_seed: int = whole(0, 0, MAX_SEED)
+    long_stage: str = words(MAP_STAGES)
+    long_reduce: str = words(REDUCES)
+    compare_masks: str = words(SWITCH)
+    long_mask: str = words(LONG_MASKS)
+    window_size: int = whole(4096, 2, 1 << 20)
+    block_size: int = whole(4096, 2, 1 << 20)
+    normalisation: str = words(("sqrt_d", "half_d", "raw"))
+    resolution_over: str = words(WAYS)
+    formats: tuple[str, ...] = several(FORMATS, FORMATS)
+    kept: str = words(PARTS)
+    k_max: int = whole(1, 1, 65_504)
+    text_length: int = whole(8192, 2, 1 << 20)
+    curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    distance: int = whole(4096, 1, 1_000_000)
+    reading: str = words(READINGS)
+    assumption: str = words(ASSUMPTIONS)
+    rho: int = whole(50, -100, 100)
+    left: str = words(sorted(REGISTRY, key="rope".__ne__))
+    right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    present: str = words(SWITCH)
+    show: tuple[str, ...] = several(CONTROLS, ())
+
+    @property
+    def look(self) -> Look:
+        """How the picture is looked at."""
+        return Look(**{name: getattr(self, name) for name in LOOKS})
+
+    def encoding(self, name: str) -> Encoding:
+        """Return an encoding of the registry with the shared parameters and its own.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name, or parameters that do not go together.
+        """
+        first, second = self.experiment.encodings
+        shared = {
+            **dict(second.parameters),
+            **dict((second if name == "xpos" else first).parameters),
+        }
+        own = {
+            key.partition(".")[2]: value for key, value in self.own if key.startswith(f"{name}.")
+        }
+        given = {key: shared[key] for key in lookup(name).defaults if key in shared} | own
+        return Encoding(name, (("head_dim", first.head_dim), *given.items()))
+
+
+SETTINGS = settings(State)
+"""The settings beside the experiment, by name."""
+
+OWN: Mapping[str, float] = {
+    f"{family.name}.{name}": value
+    for family in REGISTRY.values()
+    for name, value in family.defaults.items()
+    if name not in SHARED and PARAMETERS[name].steps and isinstance(value, int | float)
+}
+"""The parameters that are a family's own, with their usual values."""
+
+
+def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
+    """Return the settings that a source opens with.
+
+    A sample brings the base of its model, a head on which XPos matters, and a scale base
+    that suits its length.
+    """
+    if source == "sample":
+        layer, head = _HEADS[name]
+        return _pair(Sample(name, layer, head), MODEL_BASE, _SCALE_BASES[name])
+    made = {"expectation": Expectation, "random": Random}[source](length=min(512, MAX_LENGTH))
+    return _pair(made, 10_000.0, 512.0, min(64, MAX_HEAD_DIM))
+
+
+def within_caps(experiment: Experiment) -> Experiment:
+    """Return the experiment, or raise ValueError if it is more than the page may show."""
+    for name, value, cap in (
+        ("length", experiment.inputs.tokens, MAX_LENGTH),
+        ("head_dim", experiment.encodings[0].head_dim, MAX_HEAD_DIM),
+    ):
+        if value > cap and not isinstance(experiment.inputs, Sample):
+            raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
+    if experiment.view.mask not in MASKED:
+        raise ValueError(
+            f"mask must be one of {', '.join(MASKED)} here, got {experiment.view.mask!r}; "
+            f"use {MASKED[0]}."
+        )
+    for encoding in experiment.encodings:
+        if encoding.heads is not None:
+            raise ValueError(f"this page shows one head, got {encoding.heads}; use one number.")
+    return experiment
+
+
+def source_of(experiment: Experiment) -> str:
+    """Return the name of the source of an experiment."""
+    return experiment.to_dict()["source"]
+
+
+def numbers(experiment: Experiment) -> dict[str, list[float]]:
+    """Return the numbers that sliders show, by the name of the slider."""
+    return {
+        "head_dim": [experiment.encodings[0].head_dim],
+        "length": [experiment.inputs.tokens],
+    }
+
+
+def _pair(inputs: Inputs, base: float, scale_base: float, head_dim: int = 64) -> Experiment:
+    """RoPE and XPos on some inputs."""
+    encodings = (rope(head_dim, base=base), xpos(head_dim, base=base, scale_base=scale_base))
+    return Experiment(encodings, inputs)
