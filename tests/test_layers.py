@@ -30,15 +30,7 @@ ROOMS: list[set[str]] = [
     {"export"},
     {"cli", "ui"},
 ]
-READERS = {
-    "figures",
-    "livemap",
-    "state",
-    "pictures",
-    "export",
-    "cli",
-    "ui",
-}  # who may speak to a reader
+READERS = set().union(*ROOMS[-5:])  # who may speak to a reader
 HOMES = {  # packages, and the only rooms that may import them
     "streamlit": {"ui"},
     "plotly": {"figures"},

@@ -7,6 +7,8 @@ from streamlit.util import calc_hash
 
 from tests.test_pages import address, control, fresh, words
 from xpos_viz.inputs import Random
+from xpos_viz.pictures.long import asked as asked_for
+from xpos_viz.pictures.long import course, studied
 from xpos_viz.state import from_address
 from xpos_viz.studies import long as study
 from xpos_viz.studies.long import Long
@@ -30,13 +32,13 @@ def steady(monkeypatch):
 def asked(monkeypatch):
     """What the page computes, run after run."""
     calls = []
-    compute = module._study
+    compute = module.studied
 
     def spy(long, course, report):
         calls.append((long, course))
         return compute(long, course, report)
 
-    monkeypatch.setattr(module, "_study", spy)
+    monkeypatch.setattr(module, "studied", spy)
     return calls
 
 
@@ -77,7 +79,7 @@ def test_the_page_reads_in_every_language(language):
 def test_what_is_said_is_what_the_study_finds():
     state, _ = from_address(SMALL)
     rope, xpos = state.encoding("rope"), state.encoding("xpos")
-    maps = study.long_maps(module._long(state), lambda _: None)
+    maps = study.long_maps(asked_for(state), lambda _: None)
     lines = said(opened()).splitlines()
     assert f"{maps[0].near:.3g}" in lines[0]
     assert f"{maps[1].far:.3g}" in lines[1]
@@ -183,7 +185,7 @@ def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
         finally:
             ended.append(long)
 
-    monkeypatch.setattr(module, "_study", compute)
+    monkeypatch.setattr(module, "studied", compute)
     page, text = opened(), texts("en")
     (progress,) = page.get("progress")
     assert progress.proto.value in (0, 25)
@@ -194,7 +196,7 @@ def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
     assert known.done(60.0)
     assert (known.ended, len(ended)) == (True, 1)
     again_button = control_of(page, text("work.again"))
-    monkeypatch.setattr(module, "_study", lambda *_: study_of(SMALL))
+    monkeypatch.setattr(module, "studied", lambda *_: study_of(SMALL))
     monkeypatch.setattr(work, "MOMENT", 60.0)
     page = again(again_button.click())
     assert len(page.get("plotly_chart")) == 2
@@ -204,8 +206,7 @@ def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
 def study_of(parameters):
     """What the page computes at an address."""
     state, _ = from_address(parameters)
-    maps = study.long_maps(module._long(state), lambda _: None)
-    return maps, module.resolutions(module._course(state), lambda _: None)
+    return studied(asked_for(state), course(state), lambda _: None)
 
 
 def control_of(page, label):

@@ -943,9 +943,9 @@ def test_files_are_of_what_is_shown(language, monkeypatch):
     offered = []
     show = downloads.show
 
-    def spy(description, table, text):
-        offered.append((plain(description), table()))
-        show(description, table, text)
+    def spy(shown, text):
+        offered.append((plain(shown.description), shown.table()))
+        show(shown, text)
 
     monkeypatch.setattr(downloads, "show", spy)
     page = opened(SHORT | {"lang": language})

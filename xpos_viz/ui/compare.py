@@ -1,20 +1,21 @@
 """The page that compares RoPE and XPos."""
 
 import math
+from typing import cast
 
 import streamlit as st
 
 from xpos_viz.attention import attention_logits
-from xpos_viz.comparison import compare
 from xpos_viz.curves import half_life
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
-from xpos_viz.figures.compare import decay_curves, score_maps
+from xpos_viz.figures.description import Heatmaps
 from xpos_viz.figures.words import percent, rounded, tiny, tokens
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.kernel import attention_scores
-from xpos_viz.results import SHIFT, Result, curves, run, self_check
+from xpos_viz.pictures.compare import pictures
+from xpos_viz.results import SHIFT, Result, run, self_check
 from xpos_viz.state.changes import with_moves
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, downloads, livemap, page
@@ -37,7 +38,7 @@ def show() -> None:
         own = ("base",) if state().apart == "yes" else ()
         controls.offer(*_PICTURE, *("xpos_base" for _ in own))
         livemap.show(experiment, text, page.mode(), state().look, _take, own, state().show)
-        _figures(experiment, text)
+        _figures(text)
         _text(experiment, text)
         page.notice(_seen(run(experiment), text), text)
         _checks(experiment, text)
@@ -52,15 +53,12 @@ def _take(moves: livemap.Moves) -> None:
     commit(lambda old: with_moves(old, moves), "livemap")
 
 
-def _figures(experiment: Experiment, text: Text) -> None:
+def _figures(text: Text) -> None:
     """What the picture is of, and its figures to take along."""
-    look, table = state().look, curves(experiment)
-    comparison = compare(run(experiment), look.difference)
-    maps = score_maps(comparison, text, look.colours)
-    decay = decay_curves(table, experiment, text, logarithmic=look.axis == "log")
-    st.caption("  \n".join(maps.about))
-    downloads.show(maps, comparison.table, text)
-    downloads.show(decay, lambda: table, text)
+    maps, decay = pictures(state(), text)
+    st.caption("  \n".join(cast("Heatmaps", maps.description).about))
+    downloads.show(maps, text)
+    downloads.show(decay, text)
 
 
 def _text(experiment: Experiment, text: Text) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from xpos_viz.curves import (
@@ -15,10 +14,10 @@ from xpos_viz.curves import (
     running_mean,
 )
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.decay import bias_curves, decay_curves
 from xpos_viz.figures.words import listed, rounded, tokens
+from xpos_viz.pictures.decay import pictures
 from xpos_viz.state import State
-from xpos_viz.studies.decay import Landmarks, Reading, Subject, landmarks, subject, table, trace
+from xpos_viz.studies.decay import Landmarks, landmarks
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
@@ -57,8 +56,9 @@ def show() -> None:
     encodings = [now.encoding(name) for name in now.curves]
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
+        for shown in pictures(now, text):
+            page.picture(shown, text)
         if encodings:
-            _pictures(encodings, now, text)
             page.notice(_seen(encodings, now.distance, text), text)
         else:
             st.info(text("decay.none"))
@@ -76,35 +76,9 @@ def distance(text: Text) -> None:
     controls.choose(text, "axis", lambda word: text(f"livemap.axes.{word}"))
 
 
-def curves(
-    encodings: Sequence[Encoding], shown: Subject, distance: int, axis: str, text: Text
-) -> None:
-    """Draw curves of encodings, and below them what some add to the logits."""
-    logarithmic = axis == "log"
-    described = decay_curves(encodings, shown, distance, text, logarithmic=logarithmic)
-    page.picture(described, _table(encodings, shown, distance, logarithmic), text, key="decay")
-    if biased := [encoding for encoding in encodings if encoding.bias is not None]:
-        added = bias_curves(encodings, distance, text, logarithmic=logarithmic)
-        numbers = _table(biased, Reading("bias"), distance, logarithmic)
-        page.picture(added, numbers, text, key="bias")
-
-
 def left(row: Landmarks) -> str:
     """Write what is left of g, which may be far less than a percent, or below zero."""
     return f"{rounded(100 * row.left)} %"
-
-
-def _pictures(encodings: Sequence[Encoding], now: State, text: Text) -> None:
-    """The curves that are set."""
-    shown = subject(now.assumption, now.reading, now.rho / 100, now.experiment.inputs)
-    curves(encodings, shown, now.distance, now.axis, text)
-
-
-def _table(
-    encodings: Sequence[Encoding], shown: Subject, distance: int, logarithmic: bool
-) -> Callable[[], pd.DataFrame]:
-    """The numbers of a picture, when they are asked for."""
-    return lambda: table([trace(e, shown, distance, logarithmic=logarithmic) for e in encodings])
 
 
 def _controls(now: State, text: Text) -> None:

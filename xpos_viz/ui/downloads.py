@@ -6,16 +6,16 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from xpos_viz.figures.description import Description
 from xpos_viz.figures.paper_pen import KINDS, save
+from xpos_viz.pictures import Picture
 from xpos_viz.texts import Text
 
 
-def show(description: Description, table: Callable[[], pd.DataFrame], text: Text) -> None:
+def show(shown: Picture, text: Text) -> None:
     """Draw the buttons; a file is made when it is asked for."""
-    name = f"xpos_viz-{description.name}"
+    description, name = shown.description, f"xpos_viz-{shown.name}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(text(f"ui.downloads.{description.name}"), width="content")
+        st.caption(text(f"ui.downloads.{shown.name}"), width="content")
         for kind, mime in KINDS.items():
             st.download_button(
                 kind.upper(),
@@ -26,7 +26,7 @@ def show(description: Description, table: Callable[[], pd.DataFrame], text: Text
                 on_click="ignore",
                 help=text(f"ui.{kind}_help"),
             )
-        csv(name, table, text)
+        csv(name, shown.table, text)
 
 
 def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:

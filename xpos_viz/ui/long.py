@@ -2,32 +2,25 @@
 
 import math
 from functools import partial
-from typing import cast
 
-import pandas as pd
 import streamlit as st
 
 from xpos_viz.curves import expectation_resolution, resolution, resolution_label
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.long import block_maps, resolution_curves, sizes
+from xpos_viz.figures.long import sizes
 from xpos_viz.figures.words import listed, number, rounded, tokens
-from xpos_viz.inputs import Expectation, Random
 from xpos_viz.masks import Mask
+from xpos_viz.pictures.long import Studied, asked, course, drawn, studied
 from xpos_viz.pooling import pooled_map
-from xpos_viz.pooling.maps import MapStage, Reduce
-from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
-from xpos_viz.state.model import LONG_MASKS, MAX_LONG_LENGTH
+from xpos_viz.state.model import MAX_LONG_LENGTH
 from xpos_viz.studies.long import (
     MOST_SCORES,
     Long,
-    LongMap,
     fitting,
-    long_maps,
-    map_table,
     visible_pairs,
 )
-from xpos_viz.studies.resolving import Course, resolution_of, resolutions
+from xpos_viz.studies.resolving import Course, resolution_of
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
@@ -46,69 +39,32 @@ def show() -> None:
     """Draw the page."""
     text, now = texts(language()), state()
     page.head("long", text)
-    asked, course = _long(now), _course(now)
-    long = fitting(asked)
+    wanted, along = asked(now), course(now)
+    long = fitting(wanted)
     upper, beside = st.columns([3, 1], gap="large")
     with beside:
         _controls(now, text)
     with upper:
-        _work(asked, long, text)
-        work = working((long, course), partial(_study, long, course))
+        _work(wanted, long, text)
+        work = working((long, along), partial(studied, long, along))
         if shown(work, text):
-            _pictures(long, course, *work.result, text)
+            _pictures(work.result, text)
     page.formula(
         text("long.formula"), (*page.ONE, _RESOLUTION), (REGISTRY["rope"], REGISTRY["xpos"]), text
     )
     page.code((pooled_map, expectation_resolution, resolution), text)
 
 
-def _pictures(
-    long: Long, course: Course, maps: tuple[LongMap, ...], table: pd.DataFrame, text: Text
-) -> None:
+def _pictures(done: Studied, text: Text) -> None:
     """Draw both pictures, and what is to be noticed in them."""
-    description = block_maps(maps, long, text, state().colours)
-    page.picture(description, partial(map_table, maps), text, key="long_maps")
+    maps, curves = drawn(done, state(), text)
+    page.picture(maps, text)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.choose(text, "resolution_over")
         controls.choose(text, "normalisation")
-    curves = resolution_curves(table, course, text)
-    page.picture(curves, lambda: table, text, key="resolution")
-    seen = [sizes(each, long, text) for each in maps]
-    page.notice([*seen, _visible(course, text), *_resolved(course, text)], text)
-
-
-def _study(long: Long, course: Course, report: Report) -> tuple[tuple[LongMap, ...], pd.DataFrame]:
-    """Compute all that the page shows."""
-    maps = long_maps(long, lambda share: report(0.8 * share))
-    return maps, resolutions(course, lambda share: report(0.8 + 0.2 * share))
-
-
-def _long(now: State) -> Long:
-    """The maps that are asked for."""
-    inputs = (
-        Expectation(now.long_length)
-        if now.long_inputs == "expectation"
-        else Random(now.long_length, now.long_seed, now.long_inputs)
-    )
-    masks, xpos = _masks(now), now.encoding("xpos")
-    if now.compare_masks == "yes":
-        encodings, shown = (xpos,), tuple(masks.values())
-    else:
-        encodings, shown = (now.encoding("rope"), xpos), (masks[now.long_mask],)
-    stage, reduce = cast("MapStage", now.long_stage), cast("Reduce", now.long_reduce)
-    return Long(inputs, encodings, shown, stage, reduce)
-
-
-def _course(now: State) -> Course:
-    """The resolutions that are asked for: of all of the length, even where maps are shorter."""
-    both, masks = (now.encoding("rope"), now.encoding("xpos")), tuple(_masks(now).values())
-    return Course(both, masks, now.long_length, now.normalisation, now.resolution_over)
-
-
-def _masks(now: State) -> dict[str, str]:
-    """The masks with their sizes, by kind."""
-    sizes = {"sliding": f":{now.window_size}", "blockwise": f":{now.block_size}"}
-    return {kind: kind + sizes.get(kind, "") for kind in LONG_MASKS}
+    page.picture(curves, text)
+    seen = [sizes(each, done.long, text) for each in done.maps]
+    page.notice([*seen, _visible(done.course, text), *_resolved(done.course, text)], text)
 
 
 def _controls(now: State, text: Text) -> None:

@@ -1,18 +1,16 @@
 """The page of any two encodings side by side, and of all of them in a table."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from xpos_viz.attention import attention_logits
-from xpos_viz.comparison import compare
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.neighbours import family_table, pair_maps
+from xpos_viz.figures.neighbours import family_table
 from xpos_viz.figures.words import percent, rounded, tokens
 from xpos_viz.kernel import attention_scores
-from xpos_viz.results import Result, run
+from xpos_viz.pictures.neighbours import pictures, side_by_side
+from xpos_viz.results import Result
 from xpos_viz.state import State
-from xpos_viz.studies.decay import Reading, landmarks
+from xpos_viz.studies.decay import landmarks
 from xpos_viz.studies.neighbours import share_table, shares
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, decay, downloads, page
@@ -29,26 +27,25 @@ def show() -> None:
     """Draw the page."""
     text, now = texts(language()), state()
     page.head("neighbours", text)
-    pair = (now.encoding(now.left), now.encoding(now.right))
-    result = run(replace(now.experiment, encodings=pair))
+    result = side_by_side(now)
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
-        _maps(result, now, text)
-        decay.curves(pair, Reading(), now.distance, now.axis, text)
+        maps, *curves = pictures(now, text)
+        page.picture(maps, text)
+        _later(result, text)
+        for shown in curves:
+            page.picture(shown, text)
         page.notice(_seen(result, now.distance, text), text)
     with beside:
         _controls(now, text)
     _table(now, text)
-    families = tuple(dict.fromkeys(encoding.family for encoding in pair))
+    families = tuple(dict.fromkeys(encoding.family for encoding in result.experiment.encodings))
     page.formula(text("neighbours.words"), page.ONE, families, text)
     page.code((attention_scores, attention_logits, shares), text)
 
 
-def _maps(result: Result, now: State, text: Text) -> None:
-    """Both maps and their difference, and what of them is not yet seen at this stage."""
-    comparison = compare(result)
-    described = pair_maps(comparison, text, now.colours)
-    page.picture(described, comparison.table, text, key="maps")
+def _later(result: Result, text: Text) -> None:
+    """Say what of the encodings is not yet seen at this stage."""
     encodings = result.experiment.encodings
     added = any(e.bias is not None or e.temperature != 1 for e in encodings)
     if added and result.experiment.view.stage not in LOGITS:

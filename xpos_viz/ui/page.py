@@ -10,13 +10,12 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
-from xpos_viz.figures.description import Description
+from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, Refusal, State, to_address
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
@@ -129,15 +128,14 @@ def mode() -> Mode:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def picture(
-    description: Description, table: Callable[[], pd.DataFrame], text: Text, *, key: str
-) -> None:
+def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
+    description = shown.description
     figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
-    st.plotly_chart(figure, theme=None, key=key, config=_BARE, alt=description.alt)
+    st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
     if description.notes:
         st.caption("  \n".join(description.notes))
-    downloads.show(description, table, text)
+    downloads.show(shown, text)
 
 
 def notice(sentences: Sequence[str], text: Text) -> None:

@@ -7,15 +7,12 @@ import streamlit as st
 
 from xpos_viz.curves import half_life, pair_shares, turns, wavelength
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.pairs import motion, response_map, score_parts
 from xpos_viz.figures.words import label, percent, rounded, tokens
 from xpos_viz.kernel import lag_response
+from xpos_viz.pictures import Picture
+from xpos_viz.pictures.pairs import pictures, score
 from xpos_viz.studies.pairs import (
     Parts,
-    in_motion,
-    over_text,
-    parts,
-    place,
     rows,
     visible,
 )
@@ -38,27 +35,25 @@ def show() -> None:
     text = texts(language())
     page.head("pairs", text)
     encoding, length = state().encoding(state().pair_encoding), state().experiment.inputs.tokens
-    _pairs(encoding, length, text)
-    score = _score(text)
-    page.notice([*_seen(encoding, length, text), *_carried(score, text)], text)
+    over, plane, apart = pictures(state(), text)
+    _pairs(encoding, over, plane, text)
+    _score(apart, text)
+    page.notice([*_seen(encoding, length, text), *_carried(score(state()), text)], text)
     families = {name: REGISTRY[name] for name in ("rope", "xpos", encoding.name)}
     page.formula(text("pairs.formula_words"), FORMULAS, tuple(families.values()), text)
     page.code((lag_response, wavelength, half_life, turns, pair_shares), text)
 
 
-def _pairs(encoding: Encoding, length: int, text: Text) -> None:
+def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> None:
     """All pairs over all lags, a few as they move, all as a table; and what they depend on."""
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
-        response = over_text(encoding, length, state().axis)
-        drawn = response_map(response, text, state().colours, logarithmic=state().axis == "log")
-        page.picture(drawn, response.table, text, key="pairs_map")
+        page.picture(over, text)
         plane, table = st.columns([1, 1], gap="medium")
         with plane:
-            moving = in_motion(encoding, length)
-            page.picture(motion(moving, text), moving.table, text, key="pairs_plane")
+            page.picture(moving, text)
         with table:
-            _table(encoding, length, text)
+            _table(encoding, state().experiment.inputs.tokens, text)
     with beside:
         controls.source(text)
         controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
@@ -85,19 +80,15 @@ def _table(encoding: Encoding, length: int, text: Text) -> None:
     )
 
 
-def _score(text: Text) -> Parts:
+def _score(apart: Picture, text: Text) -> None:
     """One score taken apart, and the choice of it."""
-    experiment = state().experiment
-    mask = experiment.view.mask
-    query, key = place(experiment.inputs, mask, state().query, state().key)
-    score = parts(experiment.inputs, experiment.encodings, query, key)
+    inputs, mask, chosen = state().experiment.inputs, state().experiment.view.mask, score(state())
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
-        page.picture(score_parts(score, text), score.table, text, key="pairs_score")
+        page.picture(apart, text)
     with beside:
         controls.query(text)
-        controls.key(text, visible(experiment.inputs, mask, query), key)
-    return score
+        controls.key(text, visible(inputs, mask, chosen.query), chosen.key)
 
 
 def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:

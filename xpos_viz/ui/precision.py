@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.precision import angle_curves, overflow_curves
 from xpos_viz.figures.words import listed, number, tokens
+from xpos_viz.pictures.precision import pictures, studied
 from xpos_viz.precision import centred_length, largest_position, table_error
-from xpos_viz.studies.precision import TOLERANCE, Angles, Overflow, angles, overflow
+from xpos_viz.studies.precision import TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import language, state
@@ -52,23 +52,14 @@ def show() -> None:
 def _pictures(text: Text) -> None:
     """Both pictures of the chosen formats, the safe lengths between them, and what to notice."""
     now = state()
-    xpos, rope = now.encoding("xpos"), now.encoding("rope")
     if not now.formats:
         st.info(text("precision.no_format"))
         return
-    large = overflow(xpos, float(now.k_max), now.text_length)
-    lost = {name: angles(rope, name, now.kept, now.text_length) for name in now.formats}
-    described = overflow_curves(large, xpos, now.formats, now.text_length, text)
-    page.picture(described, large.table, text, key="overflow")
+    (large, lost), (sizes, errors) = studied(now), pictures(now, text)
+    page.picture(sizes, text)
     st.table(_safe(large, lost, text))
-    described = angle_curves(lost, rope, now.kept, text)
-    page.picture(described, lambda: _measured(lost), text, key="angles")
+    page.picture(errors, text)
     page.notice(_seen(large, lost, text), text)
-
-
-def _measured(lost: dict[str, Angles]) -> pd.DataFrame:
-    """All errors that were measured, a row per format and position."""
-    return pd.concat([study.table().assign(format=name) for name, study in lost.items()])
 
 
 def _safe(large: Overflow, lost: dict[str, Angles], text: Text) -> pd.DataFrame:

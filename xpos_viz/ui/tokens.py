@@ -9,14 +9,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from xpos_viz.attention import attention_weights
-from xpos_viz.encoding import REGISTRY, Encoding
+from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.passage import markup
-from xpos_viz.figures.tokens import bars, head_maps, points, tinted, token_name
+from xpos_viz.figures.tokens import points, tinted, token_name
 from xpos_viz.figures.words import label, number, percent, rounded, tokens
 from xpos_viz.inputs import Sample
+from xpos_viz.pictures.tokens import pictures, studied
 from xpos_viz.state.changes import with_source
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
-from xpos_viz.studies.tokens import ROPE, Heads, Reading, all_heads, read
+from xpos_viz.studies.tokens import Heads, Reading, all_heads, read
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
 from xpos_viz.ui.session import commit, language, state
@@ -57,22 +58,14 @@ def show() -> None:
 
 def _reading(sample: Sample, text: Text) -> None:
     """The text, the bars of the query, and all heads; the quick ones first."""
-    encoding = _xpos()
-    reading, look = read(sample, encoding, state().query), state().look
-    passage = tinted(reading, text, look.colours)
+    (reading, heads), (bars, maps) = studied(sample, state()), pictures(state(), text)
+    passage = tinted(reading, text, state().colours)
     st.html(markup(passage, page.mode()))
     st.caption("  \n".join(passage.notes))
-    page.picture(bars(reading, text), reading.table, text, key="reading")
-    heads = all_heads(sample, encoding)
-    maps = head_maps(heads, state().panels, text, look.colours)
-    page.picture(maps, heads.table, text, key="heads")
+    page.picture(bars, text)
+    page.picture(maps, text)
     st.table(_table(heads, text))
     page.notice(_seen(reading, heads, text), text)
-
-
-def _xpos() -> Encoding:
-    """XPos with the chosen γ and B, and the base with which the model learnt."""
-    return state().encoding("xpos").replace(base=ROPE["base"])
 
 
 def _no_text(text: Text) -> None:

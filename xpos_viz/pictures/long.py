@@ -1,0 +1,75 @@
+"""Long texts under masks: maps, and resolution."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import pandas as pd
+
+from xpos_viz.figures.long import block_maps, resolution_curves
+from xpos_viz.inputs import Expectation, Random
+from xpos_viz.pictures.picture import Picture
+from xpos_viz.pooling.maps import MapStage, Reduce
+from xpos_viz.pooling.sides import Report
+from xpos_viz.state import State
+from xpos_viz.state.model import LONG_MASKS
+from xpos_viz.studies.long import Long, LongMap, fitting, long_maps, map_table
+from xpos_viz.studies.resolving import Course, resolutions
+from xpos_viz.texts import Text
+
+
+@dataclass(frozen=True, eq=False)
+class Studied:
+    """What was computed of a long text."""
+
+    long: Long
+    course: Course
+    maps: tuple[LongMap, ...]
+    resolutions: pd.DataFrame
+
+
+def pictures(state: State, text: Text, report: Report = lambda _: None) -> tuple[Picture, ...]:
+    """The maps, and the resolution by length or scale base."""
+    return drawn(studied(fitting(asked(state)), course(state), report), state, text)
+
+
+def drawn(done: Studied, state: State, text: Text) -> tuple[Picture, ...]:
+    """Pictures of what was computed."""
+    maps = block_maps(done.maps, done.long, text, state.colours)
+    curves = resolution_curves(done.resolutions, done.course, text)
+    return Picture(maps, partial(map_table, done.maps)), Picture(curves, lambda: done.resolutions)
+
+
+def studied(long: Long, course: Course, report: Report) -> Studied:
+    """Compute all of it, and say what share is done."""
+    maps = long_maps(long, lambda share: report(0.8 * share))
+    table = resolutions(course, lambda share: report(0.8 + 0.2 * share))
+    return Studied(long, course, maps, table)
+
+
+def asked(state: State) -> Long:
+    """The maps that are asked for, which may be more than fits."""
+    inputs = (
+        Expectation(state.long_length)
+        if state.long_inputs == "expectation"
+        else Random(state.long_length, state.long_seed, state.long_inputs)
+    )
+    masks, xpos = _masks(state), state.encoding("xpos")
+    if state.compare_masks == "yes":
+        encodings, shown = (xpos,), tuple(masks.values())
+    else:
+        encodings, shown = (state.encoding("rope"), xpos), (masks[state.long_mask],)
+    stage, reduce = cast("MapStage", state.long_stage), cast("Reduce", state.long_reduce)
+    return Long(inputs, encodings, shown, stage, reduce)
+
+
+def course(state: State) -> Course:
+    """The resolutions that are asked for: of all of the length, even where maps are shorter."""
+    both, masks = (state.encoding("rope"), state.encoding("xpos")), tuple(_masks(state).values())
+    return Course(both, masks, state.long_length, state.normalisation, state.resolution_over)
+
+
+def _masks(state: State) -> dict[str, str]:
+    """The masks with their sizes, by kind."""
+    sizes = {"sliding": f":{state.window_size}", "blockwise": f":{state.block_size}"}
+    return {kind: kind + sizes.get(kind, "") for kind in LONG_MASKS}
