@@ -34,6 +34,8 @@ def draw(figure: Figure, bars: Bars) -> None:
         axes.bar(at, finite(heights), 0.95 * width, color=colour, label=drawable(name))
     axes.axhline(0, color=INK.faint, linewidth=0.8)
     axes.set_xlim(-0.5, len(bars.labels) - 0.5)
+    if bars.y_limits:
+        axes.set_ylim(bars.y_limits)
     word_ticks(axes.xaxis, bars.labels, axes.bbox.width / DPI)
     number_ticks(axes.yaxis, *axes.get_ylim())
     open_frame(axes)

@@ -33,6 +33,8 @@ def _scale(axes: Axes, curves: Curves) -> None:
     if curves.logarithmic_y:
         axes.set_yscale("log", nonpositive="mask")
     axes.margins(x=0)
+    if curves.x_limits:
+        axes.set_xlim(curves.x_limits)
 
 
 def _draw_lines(axes: Axes, curves: Curves) -> None:
