@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageSequence
 from playwright.sync_api import expect
 
-from tests.pages import started, watch_scripts
+from tests.pages import offline, started
 from xpos_viz.comparison import compare
 from xpos_viz.export.animation import (
     FRAMES,
@@ -272,25 +272,10 @@ def browser(chromium):
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Open a file without network; requests and errors fail the test."""
-    complaints, contexts = [], []
-
-    def visit(page_text, **options):
-        path = tmp_path / f"{len(contexts)}.html"
-        path.write_text(page_text, encoding="utf-8")
-        context = browser.new_context(offline=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        watch_scripts(page, complaints)
-        local = ("file:", "data:", "blob:")
-        page.on("request", lambda r: None if r.url.startswith(local) else complaints.append(r.url))
-        page.goto(path.as_uri())
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    """Open a page as a file, without network."""
+    path = tmp_path / "sweep.html"
+    with offline(browser) as opened:
+        yield lambda content: path.write_text(content, encoding="utf-8") and opened(path)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -48,7 +48,7 @@ def document(
         If `recipe` is no JSON.
     """
     language = next(code for code in LANGUAGES if texts(code) is text)
-    made = [data(RECIPE, _checked(recipe))] if recipe else []
+    made = [data(RECIPE, checked(recipe))] if recipe else []
     head = [
         "<!doctype html>",
         f'<html lang="{_TAGS[language]}">',
@@ -83,8 +83,8 @@ def _quoted(content: str) -> str:
     return content.replace("<", r"\u003c")
 
 
-def _checked(recipe: str) -> str:
-    """A recipe that is JSON."""
+def checked(recipe: str) -> str:
+    """Return a recipe, or raise ValueError if it is no JSON."""
     try:
         json.loads(recipe)
     except ValueError as error:
