@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageSequence
 from playwright.sync_api import expect
 
@@ -301,6 +302,7 @@ def test_a_page_moves_by_keys_without_network(visit, language):
         for name, bar in zip(("coloraxis", "coloraxis2"), frame.bars, strict=True):
             end = page.evaluate(f"picture._fullLayout.{name}.cmax")
             assert end == pytest.approx(1.008 * bar.limit)  # and room for what is clipped
+    assert Axe().run(page).response["violations"] == []
     recipe = page.locator("#xpos_viz").text_content()
     assert json.loads(recipe) == json.loads(RECIPE)
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from tests.livemap.page import at, expect_reading, picture, point
 from tests.pages import channels, drawn, offline, slider, started
@@ -132,6 +133,7 @@ def test_the_page_is_light_or_dark_as_the_reader_likes(visit, mode, width):
     cells = picture(page)[..., :3]
     assert (cells == masked).all(-1).mean() > 0.05
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert Axe().run(page).response["violations"] == []
 
 
 def test_paper_is_light(visit):

@@ -59,7 +59,7 @@ def document(
         f"<title>{html.escape(title)}</title>",
         f"<style>{_STYLE}{style}</style>",
     ]
-    return "\n".join([*head, "<body>", *made, *body, "</body>", "</html>", ""])
+    return "\n".join([*head, "<body>", *made, "<main>", *body, "</main>", "</body>", "</html>", ""])
 
 
 def data(name: str, content: str) -> str:
