@@ -31,6 +31,6 @@ def test_a_wheel_holds_samples_texts_fonts_commands_and_the_dashboard(tmp_path: 
     points = next(name for name in names if name.endswith("/entry_points.txt"))
     assert wheel.read(points).decode() == "[console_scripts]\nxpos-viz = xpos_viz.cli:main\n"
     metadata = wheel.read(points.replace("entry_points.txt", "METADATA")).decode()
-    needed = re.findall(r"^Requires-Dist: ([a-z]+)[^;]*$", metadata, re.MULTILINE)
+    needed = re.findall(r"^Requires-Dist: ([a-z]+)[^;\n]*$", metadata, re.MULTILINE)
     assert {"click", "matplotlib", "plotly", "pyarrow", "streamlit", "torch"} <= set(needed)
     assert not any(name.startswith(("tests/", "benchmarks/", "assets/")) for name in names)

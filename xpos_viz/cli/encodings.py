@@ -107,6 +107,6 @@ _head_dim = click.option(
     help="Width of a query or key, even.",
 )
 _ENCODINGS = """ENCODING is a name of `xpos-viz list encodings`, or several; rope and xpos where
-there is none. A parameter holds for all encodings that have it; given several times, the first is for
-the first of them, and so on: xpos xpos --scale-base 64 --scale-base 512. Numbers between
+there is none. A parameter holds for all encodings that have it; given several times, the first is
+for the first of them, and so on: xpos xpos --scale-base 64 --scale-base 512. Numbers between
 commas are one for each head: --gamma 0.2,0.4."""
