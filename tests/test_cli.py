@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -243,6 +244,8 @@ REFUSALS = {
     "color here, got 'red'; leave it out.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
     "strong, long, fp16, wild.",
+    ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
+    "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "
     ".json, .parquet, .npz.",
 }
@@ -285,6 +288,17 @@ def test_a_figure_is_drawn_in_the_language_that_is_chosen(tmp_path):
         path = tmp_path / f"{language}.svg"
         assert call("figure", "decay", "--lang", language, "--out", path)[2] == 0
         assert words in path.read_text(encoding="utf-8")
+
+
+def test_a_figure_may_be_a_dark_slide_with_a_caption(tmp_path):
+    path = tmp_path / "slide.svg"
+    options = ("--size", "slide", "--mode", "dark", "--caption", "What falls, and what wavers.")
+    assert call("figure", "decay", *options, "--out", path)[2] == 0
+    drawn = path.read_text(encoding="utf-8")
+    assert "What falls, and what wavers." in drawn
+    assert call("figure", "decay", "--out", tmp_path / "page.svg")[2] == 0
+    plain = (tmp_path / "page.svg").read_text(encoding="utf-8")
+    assert re.findall('viewBox="[^"]+"', drawn)[0] != re.findall('viewBox="[^"]+"', plain)[0]
 
 
 def test_a_long_figure_shows_its_progress(tmp_path):

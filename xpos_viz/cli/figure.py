@@ -7,13 +7,14 @@ import click
 from xpos_viz.cli.command import Command, summary
 from xpos_viz.cli.output import FORMS, check_path, progress, save
 from xpos_viz.cli.settings import asked, settings_options
-from xpos_viz.figures.paper_pen import KINDS
+from xpos_viz.figures.files import KINDS, SIZES, Paper
 from xpos_viz.figures.paper_pen import save as drawn
 from xpos_viz.pictures import PICTURES, Picture, long
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
 from xpos_viz.studies.long import fitting
 from xpos_viz.texts import texts
+from xpos_viz.theme import Mode
 
 
 @click.command(cls=Command, short_help=summary("figure"))
@@ -25,6 +26,9 @@ from xpos_viz.texts import texts
     type=click.Path(path_type=Path),
     help=f"The file, by its ending: {', '.join([*KINDS, *FORMS])}.",
 )
+@click.option("--size", default="page", show_default=True, help=f"On paper: {', '.join(SIZES)}.")
+@click.option("--mode", default="light", show_default=True, help="The ground: light or dark.")
+@click.option("--caption", default="", help="A text under the picture.")
 @settings_options
 def command(
     page: str | None,
@@ -32,6 +36,9 @@ def command(
     out: Path,
     link: str | None,
     preset: str | None,
+    size: str,
+    mode: Mode,
+    caption: str,
     **values: str | None,
 ) -> None:
     """Draw a picture of a page into a file.
@@ -41,11 +48,14 @@ def command(
     addresses: xpos-viz figure compare --out maps.pdf --gamma 0.2 --mask none
     """
     check_path(out, (*KINDS, *FORMS))
+    paper = Paper(size, mode, caption)
     name, state = asked(page, link, preset, values)
     shown = chosen(pictures(name, state), picture, name)
     kind = out.suffix[1:]
-    content = FORMS[kind](shown.table(), None) if kind in FORMS else drawn(shown.description, kind)
-    save(out, content)
+    if kind in FORMS:
+        save(out, FORMS[kind](shown.table(), None))
+    else:
+        save(out, drawn(shown.description, kind, paper))
 
 
 def pictures(page: str, state: State) -> tuple[Picture, ...]:
