@@ -1,0 +1,1 @@
+"""Files to take along: pictures and numbers, each with what it was made from."""
