@@ -1,18 +1,20 @@
 """Measure, print and, if asked, record.
 
-python -m benchmarks [scores|maps|browser|play] [--record]
+python -m benchmarks [scores|maps|browser|tour|sessions|play] [--record]
 """
 
 import argparse
 import signal
 import sys
 
-from benchmarks import browser, maps, play, report, scores
+from benchmarks import browser, maps, play, report, scores, sessions, tour
 
 MEASUREMENTS = {
     "scores": scores.measure,
     "maps": maps.measure,
     "browser": browser.measure,
+    "tour": tour.measure,
+    "sessions": sessions.measure,
     "play": play.measure,
 }
 
@@ -22,7 +24,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="?", choices=MEASUREMENTS, help="only one of them")
     parser.add_argument(
-        "--rounds", type=int, help="rounds of each measurement (scores 25, maps 7, browser 7)"
+        "--rounds",
+        type=int,
+        help="rounds of each measurement (scores 25, maps 7, browser 7, tour 20, sessions 20)",
     )
     parser.add_argument("--minutes", type=float, help="minutes of play (1)")
     parser.add_argument("--record", action="store_true", help="write the tables into the README.md")

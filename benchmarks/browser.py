@@ -117,13 +117,13 @@ def take_turns(browser: Browser, urls: dict[App, str], length: int, rounds: int)
 
 
 def open_often(browser: Browser, app: App, query: str) -> dict[str, list[float]]:
-    """Start the server several times and open its address twice; seconds to the last picture."""
+    """Start the server several times and open its address twice; seconds to the picture."""
     seconds: dict[str, list[float]] = {"cold": [], "warm": []}
     for _ in range(STARTS):
         with served(app) as url:
             for series in seconds.values():
                 with opened(browser, app, url + query) as page:
-                    series.append(page.value("bench.latest.at / 1000"))
+                    series.append(page.value("bench.drawn / 1000"))
     return seconds
 
 

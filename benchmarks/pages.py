@@ -62,7 +62,14 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def served(app: App) -> Iterator[str]:
-    """Serve an app from its folder, with that folder's settings, and give its address."""
+    """Serve an app, and give its address."""
+    with running(app) as (url, _):
+        yield url
+
+
+@contextmanager
+def running(app: App) -> Iterator[tuple[str, int]]:
+    """Serve an app from its folder, with that folder's settings: its address, its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,7 +92,7 @@ def served(app: App) -> Iterator[str]:
             if process.poll() is not None:
                 words.seek(0)
                 raise RuntimeError(f"{app.script} is not served:\n{words.read().decode()}")
-            yield url
+            yield url, process.pid
         finally:
             process.terminate()
             process.wait()
@@ -95,7 +102,7 @@ def served(app: App) -> Iterator[str]:
 def opened(browser: Browser, app: App, address: str) -> Iterator[Session]:
     """Open an address in a fresh profile, and wait until its page is at rest."""
     with browser.page(address, f"window.benchMaps = {app.heatmaps};\n{_WATCH}") as page:
-        page.wait_for("window.bench?.latest")
+        page.wait_for("window.bench?.drawn")
         at_rest(page)
         yield page
 

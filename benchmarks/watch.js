@@ -7,9 +7,10 @@
   const roots = [document];
   const bench = {
     received: 0, given: 0, // bytes from and to the server
-    moved: 0, stirred: 0, // when a key was pressed, and anything changed last
+    moved: 0, stirred: 0, // when a key or link was pressed, and anything changed last
     frames: 0, script: 0, // frames with callbacks of the page's own, milliseconds in these
     first: null, latest: null, timed: null,
+    drawn: 0, // when something was drawn last in any picture of the page
   };
   window.bench = bench;
 
@@ -26,7 +27,9 @@
     }
   };
 
-  addEventListener("keydown", (event) => (bench.moved = event.timeStamp), true);
+  for (const kind of ["keydown", "click"]) {
+    addEventListener(kind, (event) => (bench.moved = event.timeStamp), true);
+  }
 
   // What the page shows
 
@@ -65,7 +68,11 @@
     return performance.now();
   };
 
+  const inPicture = ({ target }) =>
+    (target.closest ? target : target.parentElement)?.closest(".js-plotly-plot, .lm-root");
+
   const note = async (records) => {
+    const drew = records.some(inPicture);
     const now = window.benchMaps ? heatmaps() : liveMap(records);
     const redrawn = now.cells !== seen.cells;
     const fresh = now.gamma && (redrawn || now.gamma !== seen.gamma);
@@ -75,6 +82,7 @@
     pending += 1;
     bench.stirred = picture.at = await painted(fresh ? now.images : []);
     pending -= 1;
+    if (drew) bench.drawn = picture.at;
     if (!fresh) return;
     bench.latest = picture;
     const { before } = bench;
@@ -91,13 +99,20 @@
     slider.focus();
   };
 
+  // Before a page is left, or a control of any page is moved: whatever is drawn after it counts.
+  bench.begin = (element) => {
+    bench.before = { received: bench.received };
+    bench.drawn = 0;
+    element.focus();
+  };
+
   bench.followed = () => bench.first && main() !== bench.before.text;
 
   bench.sent = () => bench.received - bench.before.received;
 
   bench.atRest = (milliseconds) =>
     document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
-    bench.latest !== null &&
+    bench.drawn > 0 &&
     pending === 0 &&
     performance.now() - bench.stirred > milliseconds;
 
