@@ -19,7 +19,7 @@ from xpos_viz.encoding import PARAMETERS
 from xpos_viz.ui import PAGES
 
 SESSIONS = 20
-PACE = 2.0
+PACE = 5.0
 """Seconds from one change of a session to its next, if the first is done by then."""
 
 GOAL = 300
