@@ -60,7 +60,21 @@ def draw(description: Description) -> Figure:
     return figure
 
 
-def save(description: Description, kind: str) -> bytes:
+from dataclasses import dataclass as _dc
+
+
+@_dc(frozen=True)
+class Paper:
+    size: str = "page"
+    mode: str = "light"
+    caption: str = ""
+
+
+def recipe_of(content: bytes) -> str:
+    raise ValueError("stub")
+
+
+def save(description: Description, kind: str, paper=None, *, recipe: str = "") -> bytes:
     """Draw a description as the content of a file, the same bytes every time.
 
     Parameters
