@@ -3,10 +3,8 @@
 No browser takes part, nor Matplotlib's global state of open figures: any thread may draw.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from threading import RLock
 from types import MappingProxyType
 from typing import Any
@@ -15,13 +13,14 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
-from xpos_viz.figures.paper import DPI, INK, PAGE, bars, curves, grid, maps, plane
-from xpos_viz.figures.paper.cells import enlarge_bitmaps
+from xpos_viz.figures.files import KINDS, SIZES, Paper, check_kind
+from xpos_viz.figures.paper import bars, curves, grid, maps, plane, writing
+from xpos_viz.figures.paper.sheet import Sheet
+from xpos_viz.theme import INKS
 
-KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-"""What :func:`save` writes, and its media type."""
+__all__ = ["KINDS", "Paper", "draw", "save"]
 
-_PARTS: Mapping[type, Callable[[Figure, Any], None]] = MappingProxyType(
+_PARTS: Mapping[type, Callable[[Sheet, Any], None]] = MappingProxyType(
     {
         Heatmaps: maps.draw,
         Curves: curves.draw,
@@ -30,6 +29,10 @@ _PARTS: Mapping[type, Callable[[Figure, Any], None]] = MappingProxyType(
         Plane: plane.draw,
     }
 )
+_WRITERS: Mapping[str, Callable[[Figure, writing.Words], bytes]] = MappingProxyType(
+    {"png": writing.png, "svg": writing.svg, "pdf": writing.pdf}
+)
+_PAPER = Paper()
 _LOCK = RLock()
 _SETTINGS = {
     "text.parse_math": False,
@@ -41,40 +44,30 @@ _SETTINGS = {
 }
 
 
-def draw(description: Description) -> Figure:
+def draw(description: Description, paper: Paper = _PAPER) -> Figure:
     """Draw a description as a Matplotlib figure.
 
     Parameters
     ----------
     description
         What to draw.
+    paper
+        On what: its size, its ground and a caption.
 
     Returns
     -------
     Figure
-        A page, which pyplot does not know of and which needs no closing.
+        A sheet, which pyplot does not know of and which needs no closing.
     """
+    size, ink = SIZES[paper.size], INKS[paper.mode]
     with _settings():
-        figure = Figure(figsize=PAGE, dpi=DPI, facecolor=INK.page)
-        _PARTS[type(description)](figure, description)
+        extent = (size.width, size.height or size.width)
+        figure = Figure(figsize=extent, dpi=size.dpi, facecolor=ink.page)
+        _PARTS[type(description)](Sheet(figure, size, ink, paper.caption), description)
     return figure
 
 
-from dataclasses import dataclass as _dc
-
-
-@_dc(frozen=True)
-class Paper:
-    size: str = "page"
-    mode: str = "light"
-    caption: str = ""
-
-
-def recipe_of(content: bytes) -> str:
-    raise ValueError("stub")
-
-
-def save(description: Description, kind: str, paper=None, *, recipe: str = "") -> bytes:
+def save(description: Description, kind: str, paper: Paper = _PAPER, recipe: str = "") -> bytes:
     """Draw a description as the content of a file, the same bytes every time.
 
     Parameters
@@ -83,27 +76,26 @@ def save(description: Description, kind: str, paper=None, *, recipe: str = "") -
         What to draw.
     kind
         One of :data:`KINDS`.
+    paper
+        On what.
+    recipe
+        What the picture was made from, for the metadata; :func:`xpos_viz.figures.recipes.recipe_of`
+        reads it.
 
     Returns
     -------
     bytes
-        The file; the alternative text is in its metadata.
+        The file; the alternative text is in its metadata, and the fonts are in it.
 
     Raises
     ------
     ValueError
         For another kind of file.
     """
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind of file {kind!r}; use one of: {', '.join(KINDS)}.")
-    figure, file = draw(description), BytesIO()
-    if kind != "png":
-        enlarge_bitmaps(figure)
+    check_kind(kind)
+    words = {"title": description.name, "alt": description.alt, "recipe": recipe}
     with _settings():
-        figure.savefig(file, format=kind, **_options(description)[kind])
-    if kind == "svg":  # for machines that have none of our families
-        return re.sub(rb"font-family: '[^;<>\"]*'", rb"\g<0>, sans-serif", file.getvalue())
-    return file.getvalue()
+        return _WRITERS[kind](draw(description, paper), words)
 
 
 @contextmanager
@@ -111,16 +103,3 @@ def _settings() -> Iterator[None]:
     """Matplotlib's own defaults and ours, whatever the user's are; one thread at a time."""
     with _LOCK, matplotlib.style.context(["default", _SETTINGS]):
         yield
-
-
-def _options(description: Description) -> dict[str, dict[str, Any]]:
-    """Name and alternative text as each kind of file has them, no date, and fast packing."""
-    title, alt = {"Title": description.name}, description.alt
-    return {
-        "png": {
-            "metadata": {**title, "Description": alt},
-            "pil_kwargs": {"compress_level": 3},
-        },
-        "svg": {"metadata": {**title, "Description": alt, "Date": None}},
-        "pdf": {"metadata": {**title, "Subject": alt, "CreationDate": None}},
-    }
