@@ -26,7 +26,7 @@ lint: $(VENV)/.test-ready ## run the linters and the type checks
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m pyright
-	@$(BIN)/oxlint --deny-warnings xpos_viz/livemap/js benchmarks
+	@$(BIN)/oxlint --deny-warnings xpos_viz/livemap/js xpos_viz/export/js benchmarks
 
 bench: $(VENV)/.bench-ready ## measure, side by side with other implementations
 	@$(PY) -m benchmarks $(ARGS)

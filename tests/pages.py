@@ -49,6 +49,27 @@ def drawn(page):
     page.evaluate(FRAMES)
 
 
+@contextmanager
+def offline(browser):
+    """A function that opens a file without network; requests and errors fail the test."""
+    complaints, contexts = [], []
+
+    def visit(path, **options):
+        context = browser.new_context(offline=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        watch_scripts(page, complaints)
+        local = ("file:", "data:", "blob:")
+        page.on("request", lambda r: None if r.url.startswith(local) else complaints.append(r.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
 def channels(code):
     """Red, green and blue of #rrggbb."""
     return [int(code[i : i + 2], 16) for i in (1, 3, 5)]

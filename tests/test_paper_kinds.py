@@ -12,12 +12,13 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from tests import drawn, kinds
-from xpos_viz.figures.paper import DPI, INK, PAGE
+from xpos_viz.figures.files import SIZES, Paper
 from xpos_viz.figures.paper_pen import draw, save
-from xpos_viz.theme import LINES, SCALES
+from xpos_viz.theme import INKS, LINES, SCALES
 
 each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
 SVG = "{http://www.w3.org/2000/svg}"
+INK, DPI, PAGE = INKS["light"], SIZES["page"].dpi, (10.0, 5.625)
 TOKENS = tuple(f"token {place}" for place in range(300))
 
 
@@ -196,7 +197,7 @@ def test_a_plane_shows_its_last_step_and_how_it_came():
 def test_maps_wrap_into_rows():
     _, maps = drawn.maps()
     many = replace(maps, panels=(maps.panels[0],) * 5, bars=maps.bars[:1], across=2)
-    *panels, bar = draw(many).axes
+    *panels, bar = draw(many, Paper("column")).axes
     boxes = [axes.get_position() for axes in panels]
     assert [box.x0 for box in boxes[::2]] == [boxes[0].x0] * 3
     assert boxes[1].x0 == boxes[3].x0 > boxes[0].x1
@@ -208,3 +209,10 @@ def test_maps_wrap_into_rows():
     assert [axes.get_ylabel() != "" for axes in panels] == [True, False, True, False, True]
     pages = {round(axes.bbox.width / DPI, 6) for axes in panels}
     assert len(pages) == 1
+
+
+def test_as_many_maps_stand_side_by_side_as_make_them_largest():
+    _, maps = drawn.maps()
+    many = replace(maps, panels=(maps.panels[0],) * 8, bars=maps.bars[:1], across=2)
+    *panels, _ = draw(many).axes
+    assert len({round(axes.get_position().y0, 6) for axes in panels}) == 2

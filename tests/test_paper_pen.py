@@ -30,19 +30,21 @@ from xpos_viz.comparison import KINDS as KINDS_OF_COMPARISON
 from xpos_viz.figures import fonts
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.description import Curve, Curves
-from xpos_viz.figures.paper import DPI, INK, PAGE
+from xpos_viz.figures.files import SIZES
 from xpos_viz.figures.paper.cells import VECTOR_CELLS
 from xpos_viz.figures.paper_pen import KINDS, draw, save
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, token_labels
 from xpos_viz.results import curves
 from xpos_viz.texts import LANGUAGES, catalogue, texts
-from xpos_viz.theme import CLIPPED, DASHES, LINES, PALETTES
+from xpos_viz.theme import CLIPPED, DASHES, INKS, LINES, PALETTES
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 CELLS = [[0.0, 1.0, 1.1], [-1.0, np.nan, -1.1], [np.inf, -np.inf, 0.5]]
+SIZE, INK = SIZES["page"], INKS["light"]
+DPI, PAGE = SIZE.dpi, (10.0, 5.625)
 SHADE = 3 / 255
 """Rounding of a colour to a byte, and again by a renderer."""
 

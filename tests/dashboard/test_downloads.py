@@ -15,12 +15,13 @@ from tests.dashboard.server import becomes
 from xpos_viz import run
 from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import GAMMAS
-from xpos_viz.figures.paper import DPI, PAGE
+from xpos_viz.figures.files import SIZES
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
 from xpos_viz.theme import PALETTES
 
 pytestmark = pytest.mark.browser
+PAGE, DPI = (10.0, 5.625), SIZES["page"].dpi
 
 
 def downloaded(page, kind, figure=0):

@@ -9,7 +9,7 @@ from xpos_viz.export.citations import bibliography
 from xpos_viz.export.files import FORMS, make
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.export.reproduction import SIDECAR
-from xpos_viz.figures.paper_pen import Paper
+from xpos_viz.figures.files import Paper
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State

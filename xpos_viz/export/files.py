@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from xpos_viz.export.data import csv, npz, parquet
 from xpos_viz.export.recipe import Recipe
-from xpos_viz.figures.paper_pen import KINDS, Paper, save
+from xpos_viz.figures.files import KINDS, Paper
+from xpos_viz.figures.paper_pen import save
 from xpos_viz.pictures import Picture
 
 
@@ -22,7 +23,7 @@ class Form:
 
 def _drawn(kind: str, mime: str) -> Form:
     """A kind of drawing."""
-    return Form(mime, lambda shown, recipe, on: save(shown.description, kind, on, recipe=recipe))
+    return Form(mime, lambda shown, recipe, on: save(shown.description, kind, on, recipe))
 
 
 FORMS: Mapping[str, Form] = MappingProxyType(

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from xpos_viz.export.data import RECIPE
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
-from xpos_viz.figures.paper_pen import recipe_of
+from xpos_viz.figures.recipes import recipe_of
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.state import from_address
 from xpos_viz.texts import texts

@@ -179,6 +179,8 @@ class Curves:
         Whether the y axis is.
     marks
         Points that are named.
+    x_limits, y_limits
+        Ends of the axes, where several pictures share them; else they lie around what is drawn.
     """
 
     name: str
@@ -191,6 +193,8 @@ class Curves:
     notes: tuple[str, ...] = ()
     logarithmic_y: bool = False
     marks: tuple[Mark, ...] = ()
+    x_limits: tuple[float, float] | None = None
+    y_limits: tuple[float, float] | None = None
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -244,6 +248,8 @@ class Bars:
         One per group; equal ones stay apart.
     series
         Name and heights of each series, in the order of :data:`xpos_viz.theme.LINES`.
+    y_limits
+        As in :class:`Curves`.
     """
 
     name: str
@@ -254,6 +260,7 @@ class Bars:
     labels: tuple[str, ...]
     series: tuple[tuple[str, Numbers], ...]
     notes: tuple[str, ...] = ()
+    y_limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +279,8 @@ class Plane:
         (points, steps), complex: where each point is at each step.
     steps
         What the step is called, one per step, on the slider of a screen; a file shows the last.
+    limit
+        How far the axes go, where several pictures share them.
     """
 
     name: str
@@ -283,6 +292,7 @@ class Plane:
     paths: NDArray[np.complex128]
     steps: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    limit: float | None = None
 
 
 Description = Heatmaps | Curves | Grid | Bars | Plane

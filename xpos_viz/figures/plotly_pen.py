@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
 from xpos_viz.figures.screen import bars, curves, grid, maps, plane
@@ -51,3 +52,8 @@ def draw(
     else:
         figure = _PARTS[type(description)](description, ink)
     return figure if larger == 1.0 else enlarged(figure, larger)
+
+
+def library() -> str:
+    """Return the JavaScript that shows what :func:`draw` returns, as one text without imports."""
+    return get_plotlyjs()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Curves, Heatmaps, Mark, Plane
+from xpos_viz.figures.description import Bars, Curves, Heatmaps, Mark, Plane
 
 Numbers = NDArray[np.float64]
 
@@ -40,7 +40,12 @@ def edges(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> Nu
 
 
 def height_limits(curves: Curves) -> tuple[float, float]:
-    """Return the lowest and highest of what is drawn, with some room, and with 0 where it is."""
+    """Return the lowest and highest of what is drawn, with some room, and with 0 where it is.
+
+    Limits that pictures share are returned as they are.
+    """
+    if curves.y_limits:
+        return curves.y_limits
     drawn = [part for curve in curves.curves for part in (curve.y, *(curve.band or ()))]
     marks = np.array([mark.y for mark in curves.marks])
     y = finite(np.concatenate([*drawn, marks]).astype(np.float64))
@@ -57,7 +62,9 @@ def band(curves: Curves, place: int) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def width_limits(curves: Curves) -> tuple[float, float]:
-    """Return the first and the last x that has a place on the axis."""
+    """Return the first and the last x that has a place on the axis, or the shared ones."""
+    if curves.x_limits:
+        return curves.x_limits
     x = np.concatenate([curve.x for curve in curves.curves])
     x = x[x > 0] if curves.logarithmic else x
     return float(x.min()), float(x.max())
@@ -82,8 +89,16 @@ def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:
     return shared if own == row else own
 
 
+def bar_limits(bars: Bars) -> tuple[float, float]:
+    """Return the lowest and highest of bars, and 0, with some room."""
+    heights = finite(np.concatenate([heights for _, heights in bars.series]).astype(np.float64))
+    return bars.y_limits or _limits(heights[~np.isnan(heights)])
+
+
 def plane_limit(plane: Plane) -> float:
     """Return how far the axes of a plane go: around the unit circle and all points."""
+    if plane.limit:
+        return plane.limit
     reach = np.abs(plane.paths[np.isfinite(plane.paths)])
     return 1.08 * max(1.0, float(reach.max(initial=0.0)))
 

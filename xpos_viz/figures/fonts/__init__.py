@@ -40,17 +40,25 @@ def is_latin(text: str) -> bool:
     return _latin().issuperset(map(ord, text))
 
 
+def file_of(character: str, *, bold: bool = False) -> Path:
+    """Return the file of the font that draws a character."""
+    return face(bold=bold) if ord(character) in _characters(face(bold=bold)) else HAN
+
+
+@cache
+def face(*, bold: bool = False) -> Path:
+    """Return the file of the first family."""
+    weight = "bold" if bold else "normal"
+    return Path(fontManager.findfont(FontProperties(family=FAMILIES[0], weight=weight)))
+
+
 @cache
 def _latin() -> frozenset[int]:
     """Code points that the first family has in both weights."""
-    regular, bold = (
-        _characters(fontManager.findfont(FontProperties(family=FAMILIES[0], weight=weight)))
-        for weight in ("normal", "bold")
-    )
-    return regular & bold
+    return _characters(face()) & _characters(face(bold=True))
 
 
 @cache
-def _characters(path: Path | str) -> frozenset[int]:
+def _characters(path: Path) -> frozenset[int]:
     """Code points that a font has."""
     return frozenset(get_font(path).get_charmap())

@@ -11,49 +11,67 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Bar
-from xpos_viz.figures.paper import (
-    DPI,
-    INK,
-    TICK,
-    font,
-    name_axis,
-    place,
-    rule,
-    style,
-    widest,
-    written,
-)
+from xpos_viz.figures.paper.sheet import Sheet
+from xpos_viz.figures.paper.type import font, style, widest, written
 from xpos_viz.figures.words import factors
-from xpos_viz.theme import PALETTES, Scale
+from xpos_viz.theme import PALETTES, Ink, Scale
 
 VECTOR_CELLS = 64
 """Most cells a side that are drawn as rectangles; more are a bitmap without smoothing."""
 
-BAR_HEIGHT = 0.6
-"""Of a colour bar with its ticks and title, inches."""
+BITMAP_DPI = 600
+"""Least resolution of bitmaps in files whose viewer may smooth them."""
 
-_BAR = 0.12  # of a colour bar alone, inches
+_BAR = 0.12  # of a colour bar alone, inches of a page
 _COLOURS = 251  # of a scale, odd: white is in its middle; with those of other cells at most 256
 _RIM = 0.5  # under the rectangles, points
-_BITMAP_DPI = 330  # in files whose viewer may smooth bitmaps, which then blurs little of a cell
 
 Numbers = NDArray[np.float64]
 Colours = NDArray[np.uint8]
+Places = NDArray[np.intp]
 
 
-def paint(values: Numbers, bar: Bar) -> Colours:
+class Bitmap(AxesImage):
+    """Cells as an image over the whole of its axes.
+
+    Parameters
+    ----------
+    axes
+        With their limits.
+    cells
+        (rows, columns, 4), their colours.
+    x, y
+        Where they begin and end, on the scales of the axes.
+    """
+
+    def __init__(self, axes: Axes, cells: Colours, x: Numbers, y: Numbers) -> None:
+        whole = {"extent": (0, 1, 0, 1), "origin": "upper", "transform": axes.transAxes}
+        super().__init__(axes, interpolation="none", **whole)
+        self.cells = cells
+        self.edges = x, y
+        rows, columns = self.places(axes.figure.dpi)
+        self.set_data(cells[np.ix_(rows, columns)])
+
+    def places(self, dpi: float) -> tuple[Places, Places]:
+        """Return which row and which column of cells each pixel shows, at least so fine."""
+        box = self.axes.bbox
+        inches = box.height / self.axes.figure.dpi, box.width / self.axes.figure.dpi
+        x, y = self.edges
+        return _cells_of(inches[0] * dpi, y), _cells_of(inches[1] * dpi, x)
+
+
+def paint(values: Numbers, bar: Bar, ink: Ink) -> Colours:
     """Return (rows, columns, 4) colours: of the scale, beyond its ends, or masked."""
-    return _scale(bar.colours, bar.scale)(_shares(values, bar), bytes=True)
+    return _scale(bar.colours, bar.scale, ink.masked)(_shares(values, bar), bytes=True)
 
 
-def rectangles(x: Numbers, y: Numbers, colours: Colours) -> PathCollection:
+def rectangles(x: Numbers, y: Numbers, colours: Colours, unit: float) -> PathCollection:
     """Return one rectangle per cell; those of one colour are one path.
 
     Every path is there twice: with a rim, and above all rims without. So edges are sharp, and
@@ -68,65 +86,78 @@ def rectangles(x: Numbers, y: Numbers, colours: Colours) -> PathCollection:
         Path.make_compound_path_from_polys(cells[kinds == kind]) for kind in range(len(palette))
     ]
     fill = np.tile(palette / 255, (2, 1))
-    widths = np.repeat([_RIM, 0], len(palette))
+    widths = np.repeat([_RIM * unit, 0], len(palette))
     return PathCollection(
         paths * 2, facecolors=fill, edgecolors=fill, linewidths=widths, antialiased=False
     )
 
 
 def bitmap(axes: Axes, x: Numbers, y: Numbers, colours: Colours) -> None:
-    """Draw cells of any sizes as a bitmap, whose pixels are small, over axes that have limits."""
-    dots = _BITMAP_DPI / DPI
-    columns, rows = (
-        _cells_of(pixels, transform.transform(edges))
-        for pixels, edges, transform in (
-            (axes.bbox.width * dots, x, axes.xaxis.get_transform()),
-            (axes.bbox.height * dots, y, axes.yaxis.get_transform()),
+    """Draw cells of any sizes as a bitmap over axes that have limits."""
+    edges = (
+        transform.transform(places)
+        for places, transform in (
+            (x, axes.xaxis.get_transform()),
+            (y, axes.yaxis.get_transform()),
         )
     )
-    image = AxesImage(
-        axes, interpolation="none", extent=(0, 1, 0, 1), origin="upper", transform=axes.transAxes
-    )
-    image.set_data(colours[np.ix_(rows, columns)])
-    axes.add_image(image)
+    axes.add_image(Bitmap(axes, colours, *edges))
 
 
-def enlarge_bitmaps(figure: Figure) -> None:
-    """Enlarge bitmaps by a whole factor: a viewer that smooths them then blurs little."""
-    for axes in figure.axes:
-        for image in axes.images:
-            cells = np.asarray(image.get_array())
-            factor = math.ceil(int(_BITMAP_DPI * axes.bbox.width / figure.dpi) / cells.shape[1])
-            image.set_data(cells.repeat(factor, 0).repeat(factor, 1))
+def bar_height(sheet: Sheet, bar: Bar, width: float) -> float:
+    """Return the height of a colour bar with its ticks and title, inches."""
+    return 0.6 * sheet.unit + sheet.name_height(bar.label, _inner(sheet, width))
+
+
+def bar_width(sheet: Sheet, bar: Bar, most: float) -> float:
+    """Return the width that a bar needs for its title, where that may be so wide, inches."""
+    return sheet.name_width(bar.label, _inner(sheet, most)) + most - _inner(sheet, most)
 
 
 def draw_bar(
-    figure: Figure, left: float, top: float, width: float, bar: Bar, matrices: Sequence[Numbers]
+    sheet: Sheet,
+    at: tuple[float, float, float],
+    bar: Bar,
+    matrices: Sequence[Numbers],
+    room: float = 0.0,
 ) -> None:
-    """Draw a colour bar, with a point on each side where values are clipped."""
-    axes = place(figure, left, top, width, _BAR)
-    drawn = figure.colorbar(
-        ScalarMappable(Normalize(0, 1), _scale(bar.colours, bar.scale)),
+    """Draw a colour bar, with a point on each side where values are clipped.
+
+    It stands at left and top and is so wide, inches; its title may be as wide as `room`.
+    """
+    (left, top, width), high = at, _BAR * sheet.unit
+    axes = sheet.place(left, top, width, high)
+    drawn = sheet.figure.colorbar(
+        ScalarMappable(Normalize(0, 1), _scale(bar.colours, bar.scale, sheet.ink.masked)),
         cax=axes,
         orientation="horizontal",
         extend=_clipped(matrices, bar),
-        extendfrac=_BAR / width,
+        extendfrac=high / width,
     )
     if drawn.solids:
         drawn.solids.set(edgecolor="face", rasterized=False)  # vectors, and no seams
-    drawn.outline.set(edgecolor=INK.faint, linewidth=0.6)
-    places, words = _bar_ticks(bar, width)
-    drawn.set_ticks(places, labels=words, **style(font(TICK)))
+    drawn.outline.set(edgecolor=sheet.ink.faint, linewidth=0.6 * sheet.unit)
+    places, words = _bar_ticks(bar, width, sheet.size.tick)
+    drawn.set_ticks(places, labels=words, **style(font(sheet.size.tick), sheet.ink.text))
     for place_, word in zip(places, axes.get_xticklabels(), strict=True):
         word.set_horizontalalignment(_within(place_))  # away from the next bar
-    rule(axes)
-    name_axis(axes.set_xlabel, bar.label, width - 2 * _BAR)
+    sheet.rule(axes)
+    sheet.name_axis(axes.set_xlabel, bar.label, _inner(sheet, room or width))
 
 
-def _cells_of(pixels: float, edges: Numbers) -> NDArray[np.intp]:
-    """Which cell each of some pixels shows, for edges that rise on the scale of the axis."""
-    middles = edges[0] + (edges[-1] - edges[0]) * (np.arange(int(pixels)) + 0.5) / int(pixels)
-    return np.searchsorted(edges, middles).clip(1, len(edges) - 1) - 1
+def _inner(sheet: Sheet, width: float) -> float:
+    """How long the title of a bar may be, inches."""
+    return width - 2 * _BAR * sheet.unit
+
+
+def _cells_of(pixels: float, edges: Numbers) -> Places:
+    """Which cell each pixel shows, at least so many; equal cells have as many pixels each."""
+    cells, sizes = len(edges) - 1, np.diff(edges)
+    if np.allclose(sizes, sizes[0]):
+        return np.repeat(np.arange(cells), max(1, math.ceil(pixels / cells)))
+    count = math.ceil(pixels)
+    middles = edges[0] + (edges[-1] - edges[0]) * (np.arange(count) + 0.5) / count
+    return np.searchsorted(edges, middles).clip(1, cells) - 1
 
 
 def _shares(values: NDArray[np.float64], bar: Bar) -> NDArray[np.float64]:
@@ -149,13 +180,13 @@ def _within(share: float) -> Literal["left", "center", "right"]:
     return "left" if share < 0.05 else "right" if share > 0.95 else "center"
 
 
-def _bar_ticks(bar: Bar, width: float) -> tuple[list[float], list[str]]:
+def _bar_ticks(bar: Bar, width: float, size: float) -> tuple[list[float], list[str]]:
     """Places between 0 and 1, and as many round numbers as are legible along a bar."""
     ticks = _factor_ticks if bar.powers else _round_ticks
     for most in (6, 5, 4, 3):
         places, words = ticks(bar, most)
         room = width * min((after - before for before, after in pairwise(places)), default=1)
-        if room > widest(words, TICK) + 0.06:
+        if room > widest(words, size) + 0.5 * size / 72:
             return places, words
     return ticks(bar, 2)
 
@@ -178,9 +209,9 @@ def _round_ticks(bar: Bar, most: int) -> tuple[list[float], list[str]]:
 
 
 @cache
-def _scale(colours: str, name: Scale) -> Colormap:
+def _scale(colours: str, name: Scale, masked: str) -> Colormap:
     """A scale of the theme, from 0 to 1."""
     palette = PALETTES[colours]
     scale = LinearSegmentedColormap.from_list(name, palette.scales[name], N=_COLOURS)
     under, over = palette.clipped[name]
-    return scale.with_extremes(bad=INK.masked, under=under, over=over)
+    return scale.with_extremes(bad=masked, under=under, over=over)

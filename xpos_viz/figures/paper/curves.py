@@ -1,29 +1,30 @@
 """Curves on paper, with their bands and marks."""
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from xpos_viz.figures.description import Curves
 from xpos_viz.figures.fonts import drawable
-from xpos_viz.figures.paper import INK, TICK, font, style
 from xpos_viz.figures.paper.frame import frame, legend, number_ticks, open_frame
+from xpos_viz.figures.paper.sheet import Sheet
+from xpos_viz.figures.paper.type import font, style
 from xpos_viz.figures.spans import band, finite, height_limits, leans_left
 from xpos_viz.theme import stroke
 
 _STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
 
 
-def draw(figure: Figure, curves: Curves) -> None:
+def draw(sheet: Sheet, curves: Curves) -> None:
     """Draw lines over bands over one pair of axes, with the legend above and the notes below."""
-    axes = frame(figure, curves, entries=len(curves.curves))
+    names = [curve.label for curve in curves.curves]
+    axes = frame(sheet, curves, entries=names)
     _scale(axes, curves)
-    _draw_lines(axes, curves)
+    _draw_lines(sheet, axes, curves)
     _draw_bands(axes, curves)
-    _draw_marks(axes, curves)
+    _draw_marks(sheet, axes, curves)
     number_ticks(axes.xaxis, *axes.get_xlim(), logarithmic=curves.logarithmic)
     number_ticks(axes.yaxis, *axes.get_ylim(), logarithmic=curves.logarithmic_y)
-    open_frame(axes)
-    legend(axes)
+    open_frame(sheet, axes)
+    legend(sheet, axes, names)
 
 
 def _scale(axes: Axes, curves: Curves) -> None:
@@ -33,9 +34,11 @@ def _scale(axes: Axes, curves: Curves) -> None:
     if curves.logarithmic_y:
         axes.set_yscale("log", nonpositive="mask")
     axes.margins(x=0)
+    if curves.x_limits:
+        axes.set_xlim(curves.x_limits)
 
 
-def _draw_lines(axes: Axes, curves: Curves) -> None:
+def _draw_lines(sheet: Sheet, axes: Axes, curves: Curves) -> None:
     """One line per curve, broken where a value is not finite, and one at 0."""
     for curve, place in zip(curves.curves, curves.places, strict=True):
         colour, dash = stroke(place, curve.dash)
@@ -44,11 +47,11 @@ def _draw_lines(axes: Axes, curves: Curves) -> None:
             finite(curve.y),
             color=colour,
             linestyle=_STROKES[dash],
-            linewidth=1.4,
+            linewidth=1.4 * sheet.unit,
             label=drawable(curve.label),
         )
     if not curves.logarithmic_y:
-        axes.axhline(0, color=INK.faint, linewidth=0.8, zorder=1)
+        axes.axhline(0, color=sheet.ink.faint, linewidth=0.8 * sheet.unit, zorder=1)
 
 
 def _draw_bands(axes: Axes, curves: Curves) -> None:
@@ -60,18 +63,19 @@ def _draw_bands(axes: Axes, curves: Curves) -> None:
             axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0, zorder=1.5)
 
 
-def _draw_marks(axes: Axes, curves: Curves) -> None:
+def _draw_marks(sheet: Sheet, axes: Axes, curves: Curves) -> None:
     """Named points; their names lean away from the nearer end."""
     for mark in curves.marks:
         colour, _ = stroke(mark.line)
-        point = {"marker": "o", "markersize": 5, "markeredgecolor": INK.page}
+        point = {"marker": "o", "markersize": 5 * sheet.unit, "markeredgecolor": sheet.ink.page}
         axes.plot([mark.x], [mark.y], color=colour, zorder=3, clip_on=False, **point)
         left = leans_left(curves, mark)
         axes.annotate(
             drawable(mark.label),
             (mark.x, mark.y),
-            (-5 if left else 5, 4),
+            (sheet.unit * (-5 if left else 5), 4 * sheet.unit),
             textcoords="offset points",
+            bbox={"facecolor": sheet.ink.page, "alpha": 0.75, "linewidth": 0, "pad": 0.5},
             ha="right" if left else "left",
-            **style(font(TICK)),
+            **style(font(sheet.size.tick), sheet.ink.text),
         )

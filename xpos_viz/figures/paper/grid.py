@@ -2,61 +2,69 @@
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
 
 from xpos_viz.figures.description import Grid, Numbers
-from xpos_viz.figures.paper import DPI, INK, MARGIN, PAGE
 from xpos_viz.figures.paper.cells import (
-    BAR_HEIGHT,
     VECTOR_CELLS,
+    bar_height,
     bitmap,
     draw_bar,
     paint,
     rectangles,
 )
 from xpos_viz.figures.paper.frame import (
-    AXIS_TITLE,
     frame,
+    inner_width,
+    left_of,
     number_ticks,
+    under_axes,
     word_ticks,
     words_height,
-    words_width,
 )
+from xpos_viz.figures.paper.sheet import Sheet
 from xpos_viz.figures.spans import edges
 
 
-def draw(figure: Figure, grid: Grid) -> None:
+def draw(sheet: Sheet, grid: Grid) -> None:
     """Draw cells over their colour bar, rows downwards."""
-    left = words_width(grid.rows)
-    width = PAGE[0] - left - 2 * MARGIN
-    under = AXIS_TITLE + 0.1 + words_height(grid.columns, width)
-    axes = frame(figure, grid, below=under + BAR_HEIGHT, left=left)
+    left = left_of(sheet, grid.rows)
+    width = inner_width(sheet, left)
+    words = words_height(sheet, grid.columns, width)
+    gap = words + 0.1 * sheet.unit
+    below = gap + bar_height(sheet, grid.bar, width)
+    axes = frame(sheet, grid, below=below, left=left)
     axes.set_xscale("log" if grid.logarithmic else "linear")
-    _draw_cells(axes, grid)
-    height = axes.bbox.height / DPI
-    _label(axes.xaxis, grid.columns, width, logarithmic=grid.logarithmic)
-    _label(axes.yaxis, grid.rows, height)
-    bottom = PAGE[1] - axes.bbox.y0 / DPI
-    draw_bar(figure, left, bottom + under, width, grid.bar, [grid.values])
+    _draw_cells(sheet, axes, grid)
+    box = axes.get_position()
+    _label(sheet, axes.xaxis, grid.columns, width, logarithmic=grid.logarithmic)
+    _label(sheet, axes.yaxis, grid.rows, box.height * sheet.height)
+    bottom = (1 - box.y0) * sheet.height
+    under = under_axes(sheet, grid, width) + gap
+    draw_bar(sheet, (left, bottom + under, width), grid.bar, [grid.values])
 
 
-def _draw_cells(axes: Axes, grid: Grid) -> None:
+def _draw_cells(sheet: Sheet, axes: Axes, grid: Grid) -> None:
     """Cells in their colours, and limits around them."""
     x, y = edges(grid.columns, logarithmic=grid.logarithmic), edges(grid.rows)
-    colours = paint(grid.values, grid.bar)
-    axes.set(facecolor=INK.masked)
+    colours = paint(grid.values, grid.bar, sheet.ink)
+    axes.set(facecolor=sheet.ink.masked)
     if max(grid.values.shape) <= VECTOR_CELLS:
-        axes.add_collection(rectangles(x, y, colours), autolim=False)
+        axes.add_collection(rectangles(x, y, colours, sheet.unit), autolim=False)
     else:
         bitmap(axes, x, y, colours)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
 
 
 def _label(
-    axis: Axis, places: Numbers | tuple[str, ...], size: float, *, logarithmic: bool = False
+    sheet: Sheet,
+    axis: Axis,
+    places: Numbers | tuple[str, ...],
+    size: float,
+    *,
+    logarithmic: bool = False,
 ) -> None:
     """Words, or numbers, along an axis so many inches long."""
     if isinstance(places, tuple):
-        word_ticks(axis, places, size)
+        word_ticks(sheet, axis, places, size)
     else:
         number_ticks(axis, places[0], places[-1], logarithmic=logarithmic)

@@ -25,6 +25,7 @@ def draw(bars: Bars, ink: Ink) -> go.Figure:
     style = axis_style(ink)
     across = {"title": named(bars.x, ink), "type": "category", "automargin": True}
     up = {"title": named(bars.y, ink), "zeroline": True, "zerolinecolor": ink.faint}
+    up |= {"range": list(bars.y_limits)} if bars.y_limits else {}
     layout = sheet(bars.title, ink, _HEIGHT, _BELOW) | {
         "barmode": "group",
         "bargap": 0.25,

@@ -40,10 +40,13 @@ def _across(curves: Curves) -> dict[str, Any]:
 
 
 def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
-    """What kind of axis the y are on; a linear one shows where 0 is."""
+    """What kind of axis the y are on, to shared ends; a linear one shows where 0 is."""
+    ends = np.array(height_limits(curves))
+    ends = np.log10(ends) if curves.logarithmic_y else ends
+    shared = {"range": ends.tolist()} if curves.y_limits else {}
     if curves.logarithmic_y:
-        return log_axis(*height_limits(curves)) | {"exponentformat": "power"}
-    return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint}
+        return log_axis(*height_limits(curves)) | {"exponentformat": "power"} | shared
+    return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint} | shared
 
 
 def _bands(curves: Curves) -> Iterator[go.Scatter]:

@@ -1,0 +1,96 @@
+"""What a file of a figure may be: its kind, its size, its ground and its caption."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xpos_viz.theme import INKS, Mode
+
+KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+"""What :func:`xpos_viz.figures.paper_pen.save` writes, and its media type."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of paper with its type.
+
+    Parameters
+    ----------
+    width, height
+        Inches; without a height it is as high as what is on it.
+    dpi
+        Resolution of a PNG.
+    title, body, tick, small, note
+        Sizes of type, points: of the first line, of other words and legends, of the numbers at
+        ticks, of tokens that are many, of what stands below.
+    """
+
+    width: float
+    height: float | None
+    dpi: int
+    title: float
+    body: float
+    tick: float
+    small: float
+    note: float
+
+
+SIZES: dict[str, Size] = {
+    "page": Size(10.0, 5.625, 288, 12.5, 10.0, 8.5, 7.0, 8.5),
+    "slide": Size(40 / 3, 7.5, 288, 22.0, 16.0, 14.0, 12.0, 12.0),
+    "column": Size(8.5 / 2.54, None, 600, 8.0, 7.0, 6.5, 6.0, 6.5),
+}
+"""A page to read, a 16:9 slide to be read from the last row, a column of a paper (8.5 cm)."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a figure is drawn on.
+
+    Parameters
+    ----------
+    size
+        A key of :data:`SIZES`.
+    mode
+        "light" or "dark".
+    caption
+        Text under the figure, or none.
+
+    Raises
+    ------
+    ValueError
+        For another size or mode.
+
+    Examples
+    --------
+    >>> Paper("poster")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown size of paper 'poster'; use one of: page, slide, column.
+    """
+
+    size: str = "page"
+    mode: Mode = "light"
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise ValueError(f"unknown size of paper {self.size!r}; use one of: {_listed(SIZES)}.")
+        if self.mode not in INKS:
+            raise ValueError(f"unknown mode {self.mode!r}; use one of: {_listed(INKS)}.")
+
+
+def check_kind(kind: str) -> None:
+    """Refuse a kind of file that is none of :data:`KINDS`.
+
+    Raises
+    ------
+    ValueError
+        With those that are.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of file {kind!r}; use one of: {_listed(KINDS)}.")
+
+
+def _listed(options: Iterable[str]) -> str:
+    """Write the legal options."""
+    return ", ".join(options)

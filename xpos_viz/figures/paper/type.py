@@ -1,0 +1,113 @@
+"""Type: how wide words are, where lines break, and how they are handed to Matplotlib."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+from unicodedata import category
+
+from matplotlib.font_manager import FontProperties, get_font
+from matplotlib.ft2font import LoadFlags
+
+from xpos_viz.figures.fonts import FAMILIES, drawable, file_of
+from xpos_viz.figures.words import number
+
+LEADING = 1.4 / 72
+"""Distance of lines, inches per point of type."""
+
+_HAN = 0x2E80  # where scripts begin that break between any two characters
+
+
+def font(size: float, *, bold: bool = False) -> FontProperties:
+    """Return the type at a size."""
+    families = [FAMILIES[0]] if bold else list(FAMILIES)
+    return FontProperties(family=families, size=size, weight="bold" if bold else "normal")
+
+
+def style(type_: FontProperties, color: str) -> dict[str, Any]:
+    """Return properties of text, which is never markup, nor has ligatures that no search finds."""
+    return {
+        "fontproperties": type_,
+        "color": color,
+        "fontfeatures": ("-liga",),
+        "parse_math": False,
+    }
+
+
+def width_of(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of a line, inches."""
+    return size / 72 * sum(_advance(character, bold) for character in text)
+
+
+def widest(words: Sequence[str], size: float) -> float:
+    """Return the width of the widest of lines, inches."""
+    return max(width_of(word, size) for word in words)
+
+
+def broken(text: str, size: float, width: float, *, bold: bool = False) -> list[str]:
+    """Break text, as it can be drawn, into lines that are no wider than `width`, inches.
+
+    Examples
+    --------
+    >>> broken("raw scores q·k, causal mask", 10.0, 1.0)
+    ['raw scores', 'q·k, causal', 'mask']
+    >>> broken("原始分数，因果掩码", 10.0, 0.6)
+    ['原始分', '数，因果', '掩码']
+    """
+    lines = [""]
+    for piece in _pieces(drawable(text)):
+        if lines[-1] and width_of(lines[-1] + piece.rstrip(), size, bold=bold) > width:
+            lines.append("")
+        parts = list(_parts(piece, size, width, bold))
+        lines[-1] += parts[0]
+        lines += parts[1:]
+    return [line.rstrip() for line in lines]
+
+
+def written(value: float) -> str:
+    """Write a number for a tick, with a real minus sign.
+
+    Examples
+    --------
+    >>> written(-1200.0)
+    '−1,200'
+    """
+    return number(value).replace("-", "−")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """What must stay in one line."""
+    start = 0
+    for place, (before, after) in enumerate(pairwise(text), 1):
+        if _breaks(before, after):
+            yield text[start:place]
+            start = place
+    yield text[start:]
+
+
+def _breaks(before: str, after: str) -> bool:
+    """Whether a line may end between two characters."""
+    if before == " ":
+        return after != " "
+    apart = max(ord(before), ord(after)) >= _HAN and after != " "
+    opens, closes = category(before) in {"Ps", "Pi"}, category(after) in {"Pe", "Pf", "Po"}
+    return apart and not (opens or closes)
+
+
+def _parts(piece: str, size: float, width: float, bold: bool) -> Iterator[str]:
+    """A piece, cut where it alone is wider than a line."""
+    part = ""
+    for character in piece:
+        if part and character != " " and width_of(part + character, size, bold=bold) > width:
+            yield part
+            part = ""
+        part += character
+    yield part
+
+
+@cache
+def _advance(character: str, bold: bool) -> float:
+    """Width of a character, in sizes of its type."""
+    face = get_font(file_of(character, bold=bold))
+    glyph = face.load_char(ord(character), flags=LoadFlags.NO_SCALE)
+    return glyph.horiAdvance / face.units_per_EM
