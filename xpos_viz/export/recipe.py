@@ -16,6 +16,7 @@ from xpos_viz.inputs import Sample
 from xpos_viz.measurements import load
 from xpos_viz.pictures import Picture
 from xpos_viz.state import State, recorded, to_address
+from xpos_viz.version import __version__
 
 PACKAGES: tuple[str, ...] = ("torch", "numpy", "pandas", "matplotlib", "plotly")
 """Those that have a part in the numbers or the drawing."""
@@ -95,7 +96,7 @@ class Recipe:
 def versions() -> dict[str, str]:
     """Return the versions that take part in numbers and drawing."""
     known = {name: version(name) for name in PACKAGES}
-    return {"xpos_viz": version("xpos-viz"), "python": platform.python_version(), **known}
+    return {"xpos_viz": __version__, "python": platform.python_version(), **known}
 
 
 def data_of(state: State) -> str:
