@@ -29,10 +29,11 @@ ROOMS: list[set[str]] = [
     {"pictures"},
     {"export"},
     {"cli", "ui"},
+    {"__main__"},
 ]
-READERS = set().union(*ROOMS[-5:])  # who may speak to a reader
+READERS = set().union(*ROOMS[-6:])  # who may speak to a reader
 HOMES = {  # packages, and the only rooms that may import them
-    "streamlit": {"ui"},
+    "streamlit": {"ui", "cli"},  # which starts it
     "plotly": {"figures"},
     "matplotlib": {"figures"},
     "transformers": {"inputs"},

@@ -8,12 +8,16 @@ with one complex rate λ_i per pair of features: λ = 0 without positions, Re λ
 RoPE, both parts for XPos.
 """
 
-from xpos_viz.attention import attention_logits, attention_weights
-from xpos_viz.curves import decay_curve, decay_table
-from xpos_viz.encoding import Encoding, nope, rope, xpos
-from xpos_viz.experiment import Experiment
-from xpos_viz.kernel import apply_encoding, attention_scores, lag_response
-from xpos_viz.results import Result, run
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xpos_viz.attention import attention_logits, attention_weights
+    from xpos_viz.curves import decay_curve, decay_table
+    from xpos_viz.encoding import Encoding, nope, rope, xpos
+    from xpos_viz.experiment import Experiment
+    from xpos_viz.kernel import apply_encoding, attention_scores, lag_response
+    from xpos_viz.results import Result, run
 
 __all__ = [
     "Encoding",
@@ -31,3 +35,33 @@ __all__ = [
     "run",
     "xpos",
 ]
+
+_HOMES = {
+    "Encoding": "encoding",
+    "Experiment": "experiment",
+    "Result": "results",
+    "apply_encoding": "kernel",
+    "attention_logits": "attention",
+    "attention_scores": "kernel",
+    "attention_weights": "attention",
+    "decay_curve": "curves",
+    "decay_table": "curves",
+    "lag_response": "kernel",
+    "nope": "encoding",
+    "rope": "encoding",
+    "run": "results",
+    "xpos": "encoding",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import what is asked for, a word or a room: torch takes seconds, `--help` has none."""
+        place = f"{__name__}.{_HOMES.get(name, name)}"
+        try:
+            room = import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name != place:
+                raise
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        return getattr(room, name) if name in _HOMES else room

@@ -26,11 +26,13 @@ class Refusal:
     """A setting of an address that was not taken, its value, and what is used instead.
 
     That is "" for a setting that is usually left out, and None for one that does not exist.
+    The reason is the message of the error, with the value and a way out.
     """
 
     key: str
     value: str
     used: str | None = None
+    reason: str = field(default="", compare=False)
 
 
 def to_address(state: State) -> dict[str, str]:
@@ -97,17 +99,17 @@ class _Address:
     left: dict[str, str]
     refused: list[Refusal] = field(default_factory=list[Refusal])
 
-    def refuse(self, key: str, text: str, used: str | None) -> None:
+    def refuse(self, key: str, text: str, used: str | None, error: object = "") -> None:
         """Note a setting that cannot be used."""
-        self.refused.append(Refusal(key, _shown(text), used))
+        self.refused.append(Refusal(key, _shown(text), used, str(error)))
 
     def take(self, key: str, setting: Setting) -> Any:  # noqa: ANN401 - word, words or number
         """Read a setting; the usual value where there is none, or none that is legal."""
         text = self.left.pop(key, None)
         try:
             return setting.usual if text is None else setting.parse(key, text)
-        except ValueError:
-            self.refuse(key, text or "", setting.written(setting.usual))
+        except ValueError as error:
+            self.refuse(key, text or "", setting.written(setting.usual), error)
             return setting.usual
 
     def take_experiment(self, experiment: Experiment) -> Experiment:
@@ -121,8 +123,8 @@ class _Address:
             candidate = _with(entries, key, text)
             try:
                 experiment = within_caps(Experiment.from_dict(candidate))
-            except ValueError:
-                self.refuse(key, text, entries.get(key, ""))
+            except ValueError as error:
+                self.refuse(key, text, entries.get(key, ""), error)
             else:
                 entries = candidate
         return experiment
@@ -142,8 +144,8 @@ class _Address:
         for key, text in own.items():
             try:
                 state = with_own(state, {key: float(text)})
-            except ValueError:
-                self.refuse(key, text, f"{OWN[key]:g}")
+            except ValueError as error:
+                self.refuse(key, text, f"{OWN[key]:g}", error)
         return state
 
 

@@ -1,0 +1,53 @@
+"""The command line: pictures, tables and the dashboard without a line of Python.
+
+Results go to standard output, words and progress to standard error. A command is a module of
+this package, imported when it is called, so that `--help` need not wait for torch.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+import click
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "app": "Start the dashboard and print its address.",
+        "figure": "Draw a picture of a page into a file.",
+        "curve": "Print curves of encodings over distance.",
+        "map": "Print a map of scores or weights in blocks of tokens.",
+        "pairs": "Print how the pairs of encodings turn and fade.",
+        "precision": "Print where number formats end and what their angles lose.",
+        "resolution": "Print how well encodings tell distances apart.",
+        "list": "Print the encodings, samples, presets or pages that there are.",
+    }
+)
+"""What each command does, by its name."""
+
+
+class Commands(click.Group):
+    """The commands, each imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"{__name__}.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """See what XPos changes in attention beside RoPE.
+
+    Names and defaults are those of the Python package. Results go to standard output, words and
+    progress to standard error. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
+    """

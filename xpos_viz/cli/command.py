@@ -1,0 +1,47 @@
+"""What all commands share: what they say of themselves, and how they fail."""
+
+import click
+
+from xpos_viz.cli import COMMANDS
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
+class Command(click.Command):
+    """A command whose errors are messages and exit codes: 1 failed, 2 wrong use."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read options; --scale_base, as in Python, is --scale-base."""
+        try:
+            return super().parse_args(ctx, [_dashed(each) for each in args])
+        except ValueError as error:
+            raise click.UsageError(str(error), ctx) from error
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader has seen enough; click ends quietly
+            raise
+        except ValueError as error:
+            raise click.UsageError(str(error), ctx) from error
+        except MemoryError as error:
+            said = f"this needs more memory than there is ({error}); use fewer tokens or lags."
+            raise click.ClickException(said) from error
+        except OSError as error:
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted; nothing was written.", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+def summary(name: str) -> str:
+    """Return what a command does, in one sentence."""
+    return COMMANDS[name]
+
+
+def _dashed(argument: str) -> str:
+    """An option with dashes in its name; anything else as it is."""
+    name, equals, value = argument.partition("=")
+    return name.replace("_", "-") + equals + value if name.startswith("--") else argument
