@@ -11,6 +11,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
 from xpos_viz.export.data import RECIPE
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
@@ -96,6 +97,12 @@ def recipe_in(content: bytes) -> str:
     return read(content)
 
 
+def _in_gif(content: bytes) -> str:
+    """The recipe of a picture in motion: the file's comment."""
+    with Image.open(BytesIO(content)) as image:
+        return image.info.get("comment", b"").decode()
+
+
 def _in_parquet(content: bytes) -> str:
     """The recipe of a table."""
     try:
@@ -136,6 +143,7 @@ _READERS: Mapping[bytes, Callable[[bytes], str]] = MappingProxyType(
     {
         b"\x89PNG": recipe_of,
         b"%PDF": recipe_of,
+        b"GIF8": _in_gif,
         b"PAR1": _in_parquet,
         b"PK": _in_zip,
     }
