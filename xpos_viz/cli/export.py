@@ -40,7 +40,7 @@ def command(
     preset: str | None,
     **values: str | None,
 ) -> None:
-    """Write all of a page, or one of its pictures in motion.
+    """Write all of a page, or a picture of it in motion.
 
     A bundle has pictures, numbers, captions, sources, the recipe and a notebook; a hand-out is
     the page compare with its live map, without network: xpos-viz export compare --out all.zip

@@ -15,7 +15,7 @@ from xpos_viz.figures.files import Paper
 @click.option("--out", type=click.Path(path_type=Path), help=f"By its ending: {', '.join(FORMS)}.")
 @click.option("--picture", help="Of a bundle: which picture; the first one if none is named.")
 def command(file: Path, out: Path | None, picture: str | None) -> None:
-    """Make the picture of a file again, and say whether its numbers are the same.
+    """Make a file again, and say if its numbers are the same.
 
     FILE is any file of xpos-viz figure or export, or of the dashboard, but CSV, which has no
     place for a recipe. The exit code is 1 if a number differs.
