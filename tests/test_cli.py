@@ -17,10 +17,11 @@ from click.testing import CliRunner
 
 from tests.dashboard.server import answers, free_port, until
 from xpos_viz import rope, xpos
-from xpos_viz.cli import COMMANDS, app, files, main, output
+from xpos_viz.cli import COMMANDS, app, main, output
 from xpos_viz.cli.curve import USUAL
 from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
+from xpos_viz.export import write
 from xpos_viz.inputs import Sample
 from xpos_viz.pooling import pooled_map
 from xpos_viz.precision import accuracy_table, limits_table
@@ -247,7 +248,7 @@ REFUSALS = {
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
     "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "
-    ".json, .parquet, .npz.",
+    ".parquet, .npz.",
 }
 
 
@@ -280,6 +281,7 @@ def test_a_figure_has_the_numbers_of_its_settings(words, tmp_path):
     state, _ = from_address({"yarn.factor": "8", "base": "10000"})
     encodings = [state.encoding(name) for name in ("alibi", "yarn")]
     expected = table([trace(e, Reading(), 64, logarithmic=False) for e in encodings])
+    expected = expected.rename(columns={"lag": "lag [tokens]"})
     pd.testing.assert_frame_equal(pd.read_csv(path), expected, check_dtype=False)
 
 
@@ -416,7 +418,76 @@ def test_an_installed_package_has_its_own_script(tmp_path, monkeypatch):
 
 
 def test_files_are_moved_to_their_place(tmp_path):
-    files.write(tmp_path / "a.csv", b"1")
-    files.write(tmp_path / "a.csv", b"2")
+    write(tmp_path / "a.csv", b"1")
+    write(tmp_path / "a.csv", b"2")
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"2"]
     assert {*output.FORMS} == {"csv", "json", "parquet", "npz"}
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "start"),
+    [
+        (("compare",), "all.zip", b"PK"),
+        (("compare",), "handout.html", b"<!doctype html>"),
+        (("compare", "--sweep", "gamma"), "moving.gif", b"GIF8"),
+        (("decay", "decay", "--sweep", "scale_base"), "moving.html", b"<!doctype html>"),
+    ],
+)
+def test_what_is_exported_can_be_made_again(words, name, start, tmp_path):
+    path, again = tmp_path / name, tmp_path / "again.png"
+    small = ("--name", "pronoun", "--distance", "64")
+    printed, said, code = call("export", *words, *small, "--out", path)
+    assert (printed, code) == ("", 0), said
+    assert path.read_bytes()[: len(start)].lower() == start.lower()
+    printed, said, code = call("reproduce", path, "--out", again)
+    assert code == 0, said
+    assert json.loads(printed)["xpos_viz"]["page"] == words[0]
+    assert said.endswith("All numbers are those of the file, to the last bit.\n")
+    assert again.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("export", "compare", "scores", "--out", "a.zip"),
+            (
+                "without --sweep all of a page is exported, got the picture 'scores'; use the "
+                "command figure for one."
+            ),
+        ),
+        (
+            ("export", "compare", "--out", "a.gif"),
+            "a .gif file moves; use --sweep gamma, or zip, html.",
+        ),
+        (
+            ("export", "decay", "--out", "a.html"),
+            "only the page compare has a hand-out, got 'decay'; use a .zip.",
+        ),
+        (
+            ("export", "decay", "--sweep", "gamma", "--out", "a.zip"),
+            "a picture in motion is .html or .gif, got .zip; use one of these.",
+        ),
+        (
+            ("reproduce", "README.md"),
+            (
+                "a recipe is the JSON that stands in files made by xpos_viz, got '# xpos_viz"
+                "\\n\\nSee what XPos changes in the attention scores; use such a file, or the "
+                "recipe.json of a bundle."
+            ),
+        ),
+    ],
+)
+def test_exports_that_cannot_be_are_refused(words, message):
+    printed, said, code = call(*words)
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"Error: {message}\n")
+
+
+def test_a_file_with_other_numbers_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "a.svg"
+    assert call("figure", "decay", "--distance", "64", "--out", path)[2] == 0
+    monkeypatch.setattr("xpos_viz.export.reproduction.fingerprint", lambda _: "other")
+    _, said, code = call("reproduce", path)
+    assert code == 1
+    assert said.startswith(f"Error: the numbers are not those of {path}; it was made with xpos_viz")

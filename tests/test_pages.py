@@ -932,7 +932,8 @@ def test_a_notice_leaves_when_something_is_changed():
 def test_files_are_offered_for_both_figures():
     page = opened(SHORT)
     labels = [button.proto.label for button in page.get("download_button")]
-    assert labels == ["PNG", "SVG", "PDF", "CSV"] * 2
+    forms = ["PNG", "SVG", "PDF", "CSV", "PARQUET", "NPZ"]
+    assert sorted(labels) == sorted([*forms * 2, texts("en")("ui.bundle")])
     for button in page.get("download_button"):
         assert button.proto.help
 

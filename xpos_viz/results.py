@@ -105,6 +105,11 @@ class Result:
             data[repr(encoding)] = measurement.values[rows, columns]
         return pd.DataFrame(data)
 
+    def _repr_html_(self) -> str:
+        """Show settings and table in a notebook, without any package that draws."""
+        settings = pd.DataFrame([self.experiment.to_dict()])
+        return settings.to_html(index=False) + self.table().to_html(max_rows=10, index=False)
+
 
 def run(experiment: Experiment) -> Result:
     """Compute an experiment.

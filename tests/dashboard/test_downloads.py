@@ -24,6 +24,11 @@ pytestmark = pytest.mark.browser
 PAGE, DPI = (10.0, 5.625), SIZES["page"].dpi
 
 
+def headed(table):
+    """A table as a file has it, with units in its header."""
+    return table.rename(columns={name: f"{name} [tokens]" for name in ("query", "key", "lag")})
+
+
 def downloaded(page, kind, figure=0):
     """The content and the name of a file."""
     button = page.get_by_role("button", name=kind, exact=True).nth(figure)
@@ -73,13 +78,13 @@ def test_downloads_are_what_they_claim(visit):
     content, name = downloaded(page, "CSV")
     assert name.endswith(".csv")
     pd.testing.assert_frame_equal(
-        pd.read_csv(BytesIO(content)), compare(result).table(), check_exact=True
+        pd.read_csv(BytesIO(content)), headed(compare(result).table()), check_exact=True
     )
 
     content, name = downloaded(page, "CSV", figure=1)
     assert name.endswith(".csv")
     pd.testing.assert_frame_equal(
-        pd.read_csv(BytesIO(content)), curves(result.experiment), check_exact=True
+        pd.read_csv(BytesIO(content)), headed(curves(result.experiment)), check_exact=True
     )
     for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<?xml"), ("PDF", b"%PDF")):
         assert downloaded(page, kind, figure=1)[0].startswith(start)
@@ -99,7 +104,7 @@ def test_downloads_follow_what_was_moved_and_the_view_is_saved(visit):
     )
     settled(page)
     content, _ = downloaded(page, "CSV")
-    table = compare(run(asked(moved)), "ratio").table()
+    table = headed(compare(run(asked(moved)), "ratio").table())
     pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), table, check_exact=True)
     content = downloaded(page, "SVG")[0].decode()
     assert "|XPos| / |RoPE|" in content

@@ -14,6 +14,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "app": "Start the dashboard and print its address.",
         "figure": "Draw a picture of a page into a file.",
+        "export": "Write all of a page, or a picture of it in motion.",
+        "reproduce": "Make a file again, and say if its numbers are the same.",
         "curve": "Print curves of encodings over distance.",
         "map": "Print a map of scores or weights in blocks of tokens.",
         "pairs": "Print how the pairs of encodings turn and fade.",

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from xpos_viz.cli.command import Command, summary
-from xpos_viz.cli.output import FORMS, check_path, progress, save
+from xpos_viz.cli.output import check_path, progress, save
 from xpos_viz.cli.settings import asked, settings_options
-from xpos_viz.figures.files import KINDS, SIZES, Paper
-from xpos_viz.figures.paper_pen import save as drawn
+from xpos_viz.export import FORMS, Recipe, make
+from xpos_viz.figures.files import SIZES, Paper
 from xpos_viz.pictures import PICTURES, Picture, long
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
@@ -24,7 +24,7 @@ from xpos_viz.theme import Mode
     "--out",
     required=True,
     type=click.Path(path_type=Path),
-    help=f"The file, by its ending: {', '.join([*KINDS, *FORMS])}.",
+    help=f"The file, by its ending: {', '.join(FORMS)}.",
 )
 @click.option("--size", default="page", show_default=True, help=f"On paper: {', '.join(SIZES)}.")
 @click.option("--mode", default="light", show_default=True, help="The ground: light or dark.")
@@ -47,15 +47,12 @@ def command(
     name of one of its pictures, else it is the first. Settings are those of the dashboard's
     addresses: xpos-viz figure compare --out maps.pdf --gamma 0.2 --mask none
     """
-    check_path(out, (*KINDS, *FORMS))
+    check_path(out, tuple(FORMS))
     paper = Paper(size, mode, caption)
     name, state = asked(page, link, preset, values)
     shown = chosen(pictures(name, state), picture, name)
-    kind = out.suffix[1:]
-    if kind in FORMS:
-        save(out, FORMS[kind](shown.table(), None))
-    else:
-        save(out, drawn(shown.description, kind, paper))
+    recipe = Recipe.of(name, (shown,), state, state.language or "en")
+    save(out, make(shown, out.suffix[1:], recipe, paper))
 
 
 def pictures(page: str, state: State) -> tuple[Picture, ...]:

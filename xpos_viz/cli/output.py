@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xpos_viz.cli.files import write
+from xpos_viz.export.files import write
 
 Arrays = Mapping[str, NDArray[Any]]
 

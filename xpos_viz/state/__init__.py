@@ -1,6 +1,6 @@
 """What is set: one immutable value behind all pages, files and commands, and its address."""
 
-from xpos_viz.state.address import Refusal, from_address, to_address
+from xpos_viz.state.address import Refusal, from_address, recorded, to_address
 from xpos_viz.state.model import CONTROLS, OWN, SETTINGS, State, opening
 from xpos_viz.state.presets import PRESETS
 
@@ -13,5 +13,6 @@ __all__ = [
     "State",
     "from_address",
     "opening",
+    "recorded",
     "to_address",
 ]

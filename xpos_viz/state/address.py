@@ -58,6 +58,20 @@ def to_address(state: State) -> dict[str, str]:
     return parameters
 
 
+def recorded(state: State) -> dict[str, str]:
+    """Return all of a state, usual settings too, as parameters that :func:`from_address` reads.
+
+    Unlike an address they mean the same where another version opens with other settings.
+    """
+    entries = state.experiment.to_dict()
+    known = {key: value for key, value in entries.items() if key not in _HIDDEN}
+    return known | {
+        **{name: setting.written(getattr(state, name)) for name, setting in SETTINGS.items()},
+        **{name: repr(value).removesuffix(".0") for name, value in state.own},
+        **({"lang": state.language} if state.language else {}),
+    }
+
+
 def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     """Return the state that an address describes, and the settings that were refused.
 

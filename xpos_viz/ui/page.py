@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,11 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.pictures import Picture
-from xpos_viz.state import CONTROLS, PRESETS, Refusal, State, to_address
+from xpos_viz.state import CONTROLS, PRESETS, Refusal, to_address
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads
-from xpos_viz.ui.session import heard, refusals, state
+from xpos_viz.ui.session import heard, link, refusals, state
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
@@ -88,9 +87,10 @@ def share(text: Text) -> None:
         format_func=lambda name: text(f"ui.{name}"),
         help=text("ui.show_help"),
     )
-    st.code(_link(replace(state(), show=tuple(chosen))), language=None)
+    st.code(link(replace(state(), show=tuple(chosen))), language=None)
+    downloads.bundled(text)
     if state().show:
-        st.link_button(text("ui.show_all"), _link(replace(state(), show=())))
+        st.link_button(text("ui.show_all"), link(replace(state(), show=())))
 
 
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
@@ -104,15 +104,9 @@ def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
             st.caption(text(f"presets.{name}.words"))
 
 
-def _link(shared: State) -> str:
-    """The address of this page with that state, as a whole."""
-    parts = urlsplit(st.context.url or "")
-    path, query = parts.path or "/", urlencode(to_address(shared), safe=",")
-    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
-
-
 def head(name: str, text: Text) -> None:
     """Draw the title of a page, the question it answers, and what the address did not get."""
+    st.session_state[downloads.PAGE] = name
     st.title(text(f"pages.{name}.title"), anchor=False)
     st.markdown(text(f"pages.{name}.question"))
     _refusals(text)

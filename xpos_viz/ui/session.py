@@ -6,6 +6,7 @@ that is not the one last written was typed, shared or gone back to, and is read.
 """
 
 from collections.abc import Callable
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -51,6 +52,13 @@ def language() -> str:
     """Return the chosen language, or the browser's."""
     spoken = (st.context.locale or "").split("-")[0].lower()
     return state().language or (spoken if spoken in LANGUAGES else "en")
+
+
+def link(shared: State) -> str:
+    """Return the address of this page with that state, as a whole."""
+    parts = urlsplit(st.context.url or "")
+    path, query = parts.path or "/", urlencode(to_address(shared), safe=",")
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
 def moved() -> str | None:

@@ -1,0 +1,274 @@
+"""Files to take along: numbers read back, recipes found again, nothing left half-written."""
+
+import json
+import re
+from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xpos_viz.encoding import REGISTRY, Encoding
+from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce, write
+from xpos_viz.export.citations import bibliography
+from xpos_viz.export.data import UNITS, arrays, tidy
+from xpos_viz.export.recipe import fingerprint
+from xpos_viz.figures.files import Paper
+from xpos_viz.pictures import PICTURES
+from xpos_viz.state import OWN, from_address, recorded
+from xpos_viz.texts import LANGUAGES, texts
+
+SMALL = {"name": "pronoun"}
+PAGES = {
+    "compare": SMALL,
+    "decay": {"curves": "xpos,alibi", "distance": "64"},
+    "pairs": SMALL,
+    "tokens": SMALL,
+    "long": {"long_length": "4096"},
+    "precision": {"formats": "float16", "text_length": "256"},
+    "neighbours": SMALL | {"left": "nope", "distance": "64"},
+}
+WITH_RECIPE = [form for form in FORMS if form != "csv"]
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+def shown(page, language="en"):
+    """The state of a page, and its pictures."""
+    state, refused = from_address(PAGES[page])
+    assert not refused
+    return state, PICTURES[page](state, texts(language))
+
+
+def one(page="compare", language="en"):
+    """The first picture of a page and its recipe."""
+    state, (picture, *_) = shown(page, language)
+    return picture, Recipe.of(page, (picture,), state, language)
+
+
+@pytest.mark.parametrize("form", WITH_RECIPE)
+@each_page
+def test_a_file_says_how_to_make_it_again(page, form):
+    state, pictures = shown(page, "zh")
+    for picture in pictures:
+        recipe = Recipe.of(page, (picture,), state, "zh", "https://host.example/a?b=c")
+        made = reproduce(make(picture, form, recipe))
+        assert made.recipe == recipe
+        assert made.recipe.link == "https://host.example/a?b=c"
+        assert made.same
+        (again,) = made.pictures
+        pd.testing.assert_frame_equal(again.table(), picture.table())
+
+
+def test_a_changed_number_is_noticed():
+    picture, recipe = one()
+    content = make(picture, "npz", replace(recipe, numbers=fingerprint("other")))
+    assert not reproduce(content).same
+
+
+@each_page
+def test_tables_are_read_back_with_units(page):
+    _, pictures = shown(page)
+    for picture in pictures:
+        recipe = one(page)[1]
+        table = tidy(picture)
+        assert list(table.columns) != list(picture.table().columns)
+        names = [str(name) for name in picture.table()]
+        assert [re.sub(r" \[tokens\]$", "", str(name)) for name in table] == names
+        assert all(f"{name} [{UNITS[name]}]" in table for name in names if name in UNITS)
+        read = pd.read_parquet(BytesIO(make(picture, "parquet", recipe)))
+        pd.testing.assert_frame_equal(read, table)
+        read = pd.read_csv(BytesIO(make(picture, "csv", recipe)))
+        assert list(read.columns) == list(table.columns)
+        numbers = table.select_dtypes("number")
+        back = read[numbers.columns].to_numpy(float)
+        np.testing.assert_array_equal(back, numbers.to_numpy(float))
+
+
+@each_page
+def test_arrays_are_those_that_are_drawn(page):
+    state, pictures = shown(page)
+    for picture in pictures:
+        recipe = Recipe.of(page, (picture,), state, "en")
+        with np.load(BytesIO(make(picture, "npz", recipe)), allow_pickle=False) as read:
+            drawn = dict(arrays(picture.description))
+            assert set(read.files) == {"xpos_viz", *drawn}
+            for name, values in drawn.items():
+                np.testing.assert_array_equal(read[name], values)
+
+
+@pytest.mark.parametrize(("page", "language"), [*((page, "zh") for page in PAGES), ("pairs", "en")])
+def test_a_bundle_has_everything_and_can_be_rebuilt(page, language):
+    state, pictures = shown(page, language)
+    shares = []
+    content = bundle(page, state, language, report=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    with ZipFile(BytesIO(content)) as archive:
+        names = set(archive.namelist())
+        files = {f"{picture.name}.{form}" for picture in pictures for form in FORMS}
+        rest = {"captions.txt", "references.bib", "recipe.json", "rebuild.ipynb"}
+        assert names == files | rest
+        captions = archive.read("captions.txt").decode()
+        notebook = json.loads(archive.read("rebuild.ipynb"))
+        assert archive.read("references.bib").decode().count("@misc{") >= 1
+    assert all(picture.description.alt in captions for picture in pictures)
+    made = reproduce(content)
+    assert made.same
+    assert [each.name for each in made.pictures] == [each.name for each in pictures]
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+
+
+def test_the_notebook_of_a_bundle_runs(tmp_path, monkeypatch):
+    state, pictures = shown("decay")
+    with ZipFile(BytesIO(bundle("decay", state, "en"))) as archive:
+        archive.extractall(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((tmp_path / "rebuild.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    names, results = {}, []
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            *lines, last = cell["source"].split("\n")
+            exec("\n".join(lines), names)
+            results.append(eval(last, names))
+    same, *drawn = results
+    assert same is True
+    for picture, figure, table in zip(pictures, drawn[::2], drawn[1::2], strict=True):
+        assert len(figure.data) > 0
+        pd.testing.assert_frame_equal(table, picture.table())
+
+
+def test_a_page_without_a_picture_has_no_bundle():
+    state, _ = from_address({"curves": ""})
+    with pytest.raises(ValueError) as caught:
+        bundle("decay", state, "en")
+    message = "the page 'decay' shows no picture with these settings; choose more."
+    assert str(caught.value) == message
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "gamma": st.floats(0.1, 1.0).map(str),
+            "stage": st.sampled_from(["scores", "weights"]),
+            "distance": st.integers(1, 1_000_000).map(str),
+            "curves": st.lists(st.sampled_from(sorted(REGISTRY)), unique=True).map(",".join),
+            "lang": st.sampled_from(sorted(LANGUAGES)),
+            **{name: st.just(str(value * 1.5)) for name, value in list(OWN.items())[:3]},
+        },
+    )
+)
+def test_what_is_recorded_restores_the_state(address):
+    state, _ = from_address(address)
+    again, refused = from_address(recorded(state))
+    assert not refused
+    assert again == state
+
+
+def test_every_family_is_cited_once():
+    encodings = [Encoding(name, (("head_dim", 64),)) for name in REGISTRY if "t5" not in name]
+    entries = bibliography([*encodings, *encodings])
+    keys = re.findall(r"@misc\{(\w+),", entries)
+    assert len(set(keys)) == len(keys) == 10
+    for family in REGISTRY.values():
+        number = re.search(r"arXiv:([\d.]+\d)", family.source)
+        assert number is not None
+        assert number[1] in entries or "t5" in family.name
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"hello",
+            (
+                "a recipe is the JSON that stands in files made by xpos_viz, got 'hello'; use "
+                "such a file, or the recipe.json of a bundle."
+            ),
+        ),
+        (b"PK\x03\x04 no archive", "this archive cannot be read: File is not a zip file."),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            (
+                "this PNG has no recipe of xpos_viz in its metadata; use a file as xpos_viz wrote "
+                "it: other programs may leave metadata out."
+            ),
+        ),
+    ],
+)
+def test_other_files_are_refused(content, message):
+    with pytest.raises(ValueError) as caught:
+        reproduce(content)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"page": "home"},
+            (
+                "unknown page 'home'; use one of: compare, decay, pairs, tokens, long, precision, "
+                "neighbours."
+            ),
+        ),
+        (
+            {"picture": "map"},
+            "unknown picture 'map' of the page 'compare'; use one of: scores, decay.",
+        ),
+        (
+            {"settings": {"gamma": "no"}, "versions": {"xpos_viz": "9.9"}},
+            "these settings cannot be used here: gamma=no; the file was made by xpos_viz 9.9.",
+        ),
+    ],
+)
+def test_a_recipe_that_cannot_be_used_is_refused(changes, message):
+    picture, recipe = one()
+    with pytest.raises(ValueError) as caught:
+        reproduce(make(picture, "png", replace(recipe, **changes)))
+    assert str(caught.value) == message
+
+
+def test_other_data_are_asked_for():
+    picture, recipe = one()
+    content = make(picture, "svg", replace(recipe, data="0123456789abcdef"))
+    with pytest.raises(ValueError) as caught:
+        reproduce(content)
+    assert str(caught.value) == (
+        "the file was made from queries and keys with the fingerprint 0123456789ab…, got "
+        f"{recipe.data[:12]}…; use the bundle that contains them."
+    )
+
+
+def test_an_unknown_form_is_refused():
+    picture, recipe = one()
+    with pytest.raises(ValueError) as caught:
+        make(picture, "docx", recipe, Paper("slide"))
+    legal = "png, svg, pdf, csv, parquet, npz"
+    assert str(caught.value) == f"unknown form 'docx'; use one of: {legal}."
+
+
+def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "a.png"
+    write(path, b"old")
+
+    def half(beside, content):
+        with beside.open("wb") as file:
+            file.write(content[:1])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(path), "write_bytes", half)
+    with pytest.raises(OSError) as caught:
+        write(path, b"new")
+    assert str(caught.value) == (
+        f"{path} could not be written: no space left on device; use a folder that exists, may be "
+        "written to, and has room for 3 bytes."
+    )
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.png"]

@@ -1,0 +1,109 @@
+"""The numbers behind a picture as files: tables with units in their headers, and arrays."""
+
+from collections.abc import Callable, Iterator, Mapping
+from io import BytesIO
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
+from xpos_viz.pictures import Picture
+
+Named = tuple[str, NDArray[Any]]
+
+RECIPE = "xpos_viz"
+"""The name under which files of numbers hold their recipe."""
+
+_IN_TOKENS = (
+    *("query", "key", "lag", "position", "length", "tokens", "scale_base", "start", "centred"),
+    *("query_first", "query_last", "key_first", "key_last"),
+)
+UNITS: Mapping[str, str] = MappingProxyType(dict.fromkeys(_IN_TOKENS, "tokens"))
+"""Units by column; all others are numbers without one, or words."""
+
+
+def tidy(picture: Picture) -> pd.DataFrame:
+    """Return the numbers of a picture, a row for each, with units in the header."""
+    table = picture.table()
+    return table.rename(columns=lambda name: f"{name} [{UNITS[name]}]" if name in UNITS else name)
+
+
+def csv(picture: Picture) -> bytes:
+    """Write the numbers of a picture as text; it has no place for a recipe."""
+    return tidy(picture).to_csv(index=False).encode()
+
+
+def parquet(picture: Picture, recipe: str) -> bytes:
+    """Write the numbers of a picture as columns, with the recipe in the file's metadata."""
+    table, file = pa.Table.from_pandas(tidy(picture), preserve_index=False), BytesIO()
+    known = table.schema.metadata or {}
+    pq.write_table(table.replace_schema_metadata({**known, RECIPE: recipe}), file)
+    return file.getvalue()
+
+
+def npz(picture: Picture, recipe: str) -> bytes:
+    """Write what is drawn as arrays of numbers and words; nothing in it is pickled."""
+    file = BytesIO()
+    drawn = dict(arrays(picture.description))
+    np.savez_compressed(file, allow_pickle=False, **{RECIPE: np.array(recipe)}, **drawn)
+    return file.getvalue()
+
+
+def arrays(description: Description) -> Iterator[Named]:
+    """Return what a description draws, as named arrays.
+
+    Maps have `positions` and `values_0`, `values_1` …, with `titles` for them; curves have
+    `x_0`, `y_0` … (and `low_0`, `high_0` of a band) with `labels`; a grid has `columns`, `rows`
+    and `values`; bars have `labels`, `series` and `heights`; a plane has `labels`, `steps` and
+    complex `paths`.
+    """
+    yield from _ARRAYS[type(description)](description)
+
+
+def _maps(drawn: Heatmaps) -> Iterator[Named]:
+    """Arrays of maps."""
+    yield "positions", drawn.axis.positions
+    yield "titles", np.array(["\n".join(panel.title) for panel in drawn.panels])
+    yield from ((f"values_{place}", panel.values) for place, panel in enumerate(drawn.panels))
+
+
+def _curves(drawn: Curves) -> Iterator[Named]:
+    """Arrays of curves."""
+    yield "labels", np.array([curve.label for curve in drawn.curves])
+    for place, curve in enumerate(drawn.curves):
+        yield f"x_{place}", curve.x
+        yield f"y_{place}", curve.y
+        if curve.band is not None:
+            yield f"low_{place}", curve.band[0]
+            yield f"high_{place}", curve.band[1]
+
+
+def _grid(drawn: Grid) -> Iterator[Named]:
+    """Arrays of a grid."""
+    yield "columns", np.asarray(drawn.columns)
+    yield "rows", np.asarray(drawn.rows)
+    yield "values", drawn.values
+
+
+def _bars(drawn: Bars) -> Iterator[Named]:
+    """Arrays of bars."""
+    yield "labels", np.array(drawn.labels)
+    yield "series", np.array([name for name, _ in drawn.series])
+    yield "heights", np.stack([heights for _, heights in drawn.series])
+
+
+def _plane(drawn: Plane) -> Iterator[Named]:
+    """Arrays of a plane."""
+    yield "labels", np.array(drawn.labels)
+    yield "steps", np.array(drawn.steps)
+    yield "paths", drawn.paths
+
+
+_ARRAYS: Mapping[type, Callable[[Any], Iterator[Named]]] = MappingProxyType(
+    {Heatmaps: _maps, Curves: _curves, Grid: _grid, Bars: _bars, Plane: _plane}
+)

@@ -1,0 +1,85 @@
+"""Files of a picture: drawn, or as numbers; written whole or not at all."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from xpos_viz.export.data import csv, npz, parquet
+from xpos_viz.export.recipe import Recipe
+from xpos_viz.figures.files import KINDS, Paper
+from xpos_viz.figures.paper_pen import save
+from xpos_viz.pictures import Picture
+
+
+@dataclass(frozen=True)
+class Form:
+    """A kind of file: its media type, and what makes it."""
+
+    mime: str
+    make: Callable[[Picture, str, Paper], bytes]
+
+
+def _drawn(kind: str, mime: str) -> Form:
+    """A kind of drawing."""
+    return Form(mime, lambda shown, recipe, on: save(shown.description, kind, on, recipe))
+
+
+FORMS: Mapping[str, Form] = MappingProxyType(
+    {
+        **{kind: _drawn(kind, mime) for kind, mime in KINDS.items()},
+        "csv": Form("text/csv", lambda shown, *_: csv(shown)),
+        "parquet": Form(
+            "application/vnd.apache.parquet", lambda shown, recipe, _: parquet(shown, recipe)
+        ),
+        "npz": Form("application/octet-stream", lambda shown, recipe, _: npz(shown, recipe)),
+    }
+)
+"""Kinds of files by the ending of their names."""
+
+
+def make(picture: Picture, form: str, recipe: Recipe, paper: Paper | None = None) -> bytes:
+    """Return the content of a file of a picture.
+
+    Parameters
+    ----------
+    picture
+        What it shows.
+    form
+        A key of :data:`FORMS`.
+    recipe
+        What the picture was made from; all forms but CSV hold it.
+    paper
+        Size, ground and caption of what is drawn.
+
+    Raises
+    ------
+    ValueError
+        For an unknown form.
+    """
+    if form not in FORMS:
+        raise ValueError(f"unknown form {form!r:.40}; use one of: {', '.join(FORMS)}.")
+    return FORMS[form].make(picture, recipe.text(), paper or Paper())
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file beside its place and move it there, so that none is left half-written.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; what stood there before stands there still.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(
+            f"{path} could not be written: {reason}; use a folder that exists, may be written "
+            f"to, and has room for {len(content):,} bytes."
+        ) from error
+    finally:
+        beside.unlink(missing_ok=True)
