@@ -41,6 +41,6 @@ def test_curves_are_drawn_moved_and_taken_along(visit):
     table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
     for encoding in (rope(64, base=100_000.0), xpos(64, base=100_000.0)):
         rows = table[table["encoding"] == repr(encoding)]
-        assert rows["lag"].iloc[-1] == 8192
-        wanted = decay_curve(encoding, rows["lag"].tolist()).numpy()
+        assert rows["lag [tokens]"].iloc[-1] == 8192
+        wanted = decay_curve(encoding, rows["lag [tokens]"].tolist()).numpy()
         np.testing.assert_allclose(rows["value"], wanted, atol=1e-9)

@@ -44,6 +44,6 @@ def test_two_others_are_chosen_and_the_table_is_taken_along(visit):
 def test_on_a_phone_the_maps_move_sideways_and_the_page_does_not(visit):
     page = visit(SHORT, width=390)
     page.get_by_role("link", name=TEXT("pages.neighbours.link"), exact=True).click()
-    chart = page.locator(".st-key-maps")
+    chart = page.locator(".st-key-scores")
     chart.locator(".js-plotly-plot").wait_for()
     becomes(lambda: chart.evaluate(FITS), [True, True], "maps that move")

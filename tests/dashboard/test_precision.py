@@ -35,5 +35,5 @@ def test_limits_are_read_moved_and_taken_along(visit):
     table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
     expected = angles(rope(64, base=100_000.0), "bfloat16", "angles", 8192).table()
     taken = table[table["format"] == "bfloat16"]
-    assert taken["position"].tolist() == expected["position"].tolist()
+    assert taken["position [tokens]"].tolist() == expected["position"].tolist()
     assert taken["error"].to_numpy() == pytest.approx(expected["error"].to_numpy())

@@ -59,6 +59,6 @@ def test_a_text_is_read_moved_and_taken_along(visit, scheme):
         page.get_by_role("button", name="CSV", exact=True).first.click()
     table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
     expected = reading(21)
-    assert table["key"].tolist() == list(range(22))
+    assert table["key [tokens]"].tolist() == list(range(22))
     assert table[repr(ROPE)].to_numpy() == pytest.approx(expected.before.weights)
     assert table["change"].to_numpy() == pytest.approx(expected.change)

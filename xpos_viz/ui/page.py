@@ -43,8 +43,8 @@ _STYLE = """<style>
 }
 /* maps side by side keep a size at which they can be read, and move sideways */
 @media (max-width: 40rem) {
-  .st-key-maps { overflow-x: auto; }
-  .st-key-maps > div { min-width: 44rem; }
+  .st-key-scores { overflow-x: auto; }
+  .st-key-scores > div { min-width: 44rem; }
 }
 </style>"""
 _LARGE = 1.375  # times the usual type
