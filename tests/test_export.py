@@ -192,6 +192,14 @@ def test_every_family_is_cited_once():
                 "such a file, or the recipe.json of a bundle."
             ),
         ),
+        (b"GIF89a no picture", "this GIF file cannot be read; use a whole file."),
+        (
+            b'<script type="application/json" id="xpos_viz">{"xpos_viz": 1}</script>',
+            (
+                "a recipe is the JSON that stands in files made by xpos_viz, got "
+                "'{\"xpos_viz\": 1}'; use such a file, or the recipe.json of a bundle."
+            ),
+        ),
         (b"PK\x03\x04 no archive", "this archive cannot be read: File is not a zip file."),
         (
             b"\x89PNG\r\n\x1a\n",

@@ -34,13 +34,13 @@ class Commands(click.Group):
         """Return the names."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         return import_module(f"{__name__}.{cmd_name}").command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -1,6 +1,5 @@
 """A file made again from the recipe within it."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -52,7 +51,7 @@ def reproduce(content: bytes) -> Reproduction:
     Parameters
     ----------
     content
-        A PNG, SVG, PDF, Parquet, NPZ, HTML or ZIP file made by xpos_viz, or a recipe.
+        A PNG, SVG, PDF, GIF, Parquet, NPZ, HTML or ZIP file made by xpos_viz, or a recipe.
 
     Raises
     ------
@@ -99,8 +98,11 @@ def recipe_in(content: bytes) -> str:
 
 def _in_gif(content: bytes) -> str:
     """The recipe of a picture in motion: the file's comment."""
-    with Image.open(BytesIO(content)) as image:
-        return image.info.get("comment", b"").decode()
+    try:
+        with Image.open(BytesIO(content)) as image:
+            return image.info.get("comment", b"").decode()
+    except OSError as error:
+        raise ValueError("this GIF file cannot be read; use a whole file.") from error
 
 
 def _in_parquet(content: bytes) -> str:
@@ -133,7 +135,7 @@ def _in_text(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     block = _BLOCK.search(text)
     if block:
-        return json.dumps(json.loads(block[1]), ensure_ascii=False)
+        return block[1]
     if "<svg" in text[:4096]:
         return recipe_of(content)
     return text
