@@ -262,7 +262,7 @@ def _layer(name: str, layer: int, encoding: Encoding) -> Layer:
         queries = range(start, min(start + _STRIP, tokens))
         weights = attention_weights(_logits(q, k, encoding, queries))
         numbers.append(_statistics(weights, queries))
-        maps.append(torch.stack([_block_means(w, queries, block, tokens) for w in weights]))
+        maps.append(_block_means(weights, queries, block, tokens))
     means = torch.cat(numbers, -1)[..., 1:].mean(-1)
     return Layer(frozen(torch.cat(maps, 1).numpy()), *(frozen(mean.numpy()) for mean in means))
 
@@ -289,9 +289,9 @@ def _statistics(weights: Tensor, queries: range) -> Float[Tensor, "numbers ... q
 
 def _block_means(
     weights: Tensor, queries: range, block: int, tokens: int
-) -> Float[Tensor, "rows columns"]:
+) -> Float[Tensor, "heads rows columns"]:
     """Mean weight of each block of some queries; NaN where nothing is seen."""
     visible = visible_keys("causal", token_places(queries), token_places(range(queries.stop)))
     means = block_mean(weights, visible, block)
-    unseen = -(-tokens // block) - means.shape[1]
+    unseen = -(-tokens // block) - means.shape[-1]
     return torch.nn.functional.pad(means, (0, unseen), value=math.nan)
