@@ -79,7 +79,7 @@ def block_mean(
     >>> block_mean(values, torch.tensor([[True, False], [True, True]]), 2)
     tensor([[2.]])
     """
-    shown = values.masked_fill(~visible, 0.0)
+    shown = torch.where(visible, values, 0.0)
     return _block_sum(shown, block) / _block_sum(visible.to(values), block)
 
 
