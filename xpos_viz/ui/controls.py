@@ -26,8 +26,8 @@ from xpos_viz.state.changes import (
 )
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, source_of
 from xpos_viz.state.settings import Several, Words
-from xpos_viz.texts import LANGUAGES, Text
-from xpos_viz.ui import session
+from xpos_viz.texts import LANGUAGES, Text, texts
+from xpos_viz.ui import notices, session
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -93,7 +93,7 @@ def families(text: Text, *names: str) -> None:
     for row in rows:
         keys = [f"{row.name}.{name}" for name in row.defaults]
         if any(key in OWN and is_shown(key) for key in keys):
-            with st.expander(row.label):
+            with st.expander(row.label, expanded=bool(notices.concerning(*keys))):
                 own(text, row)
 
 
@@ -316,6 +316,7 @@ def _control(
     """
     if is_shown(key):
         _always(widget, key, label, value, change, **options)
+        notices.beside(texts(language()), key)
 
 
 def _always(
@@ -329,12 +330,13 @@ def _always(
     """Draw a widget, whatever the address shows."""
     if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
-    widget(
-        label,
-        key=key,
-        on_change=lambda: commit(lambda old: change(old, st.session_state[key]), key),
-        **options,
-    )
+    widget(label, key=key, on_change=partial(_take, key, change), **options)
+
+
+def _take(key: str, change: Change) -> None:
+    """Set what a widget was moved to."""
+    new = st.session_state[key]
+    commit(lambda old: change(old, new), key, {key: new})
 
 
 def _moved(name: str) -> Change:

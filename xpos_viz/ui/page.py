@@ -15,11 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.pictures import Picture
-from xpos_viz.state import CONTROLS, PRESETS, Refusal, to_address
+from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads
-from xpos_viz.ui.session import heard, link, refusals, state
+from xpos_viz.ui import controls, downloads, notices
+from xpos_viz.ui.session import heard, link, state
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
@@ -27,7 +27,6 @@ ONE = (
 )
 """The one formula, as TeX."""
 
-_NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
@@ -62,6 +61,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
     controls.offer_none()
+    notices.begin()
     st.html(_STYLE + _GROWN * large())
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -105,11 +105,10 @@ def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
 
 
 def head(name: str, text: Text) -> None:
-    """Draw the title of a page, the question it answers, and what the address did not get."""
+    """Draw the title of a page, and the question it answers."""
     st.session_state[downloads.PAGE] = name
     st.title(text(f"pages.{name}.title"), anchor=False)
     st.markdown(text(f"pages.{name}.question"))
-    _refusals(text)
 
 
 def large() -> bool:
@@ -155,29 +154,3 @@ def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:
         for part in parts:
             st.caption(f"`{part.__module__}.{part.__qualname__}`")
             st.code(inspect.getsource(part))
-
-
-def _refusals(text: Text) -> None:
-    """What the address asked for and did not get, a few of them one by one.
-
-    They have a place of their own, so that the picture stays mounted when they go.
-    """
-    refused, place = refusals(), st.empty()
-    if not refused:
-        return
-    with place.container():
-        _warnings(refused, text)
-
-
-def _warnings(refused: list[Refusal], text: Text) -> None:
-    """A few refused settings one by one, and how many more there are."""
-    for refusal in refused[:_NOTICES]:
-        asked = {"key": refusal.key, "value": refusal.value}
-        if refusal.used is None:
-            st.warning(text("ui.unknown", key=refusal.key))
-        elif refusal.used:
-            st.warning(text("ui.refused", used=refusal.used, **asked))
-        else:
-            st.warning(text("ui.left_out", **asked))
-    if len(refused) > _NOTICES:
-        st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))
