@@ -38,6 +38,7 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with beside:
         controls.choose(text, "formats", names=str)
+        controls.width(text)
         controls.parameters(text, "base", "gamma", "scale_base")
         controls.slide(text, "k_max", LARGEST)
         controls.slide(text, "text_length", LENGTHS)
