@@ -20,7 +20,11 @@ CASES = (
     ("decay", MADE | {"distance": "20"}, {"head_dim", "curves", "assumption", "reading"}),
     ("decay", SHORT | {"assumption": "captured", "distance": "9"}, {"name", "layer", "head"}),
     ("decay", {"assumption": "correlated", "distance": "20"}, {"rho"}),
-    ("pairs", SHORT | {"pair_encoding": "llama3", "key": "25"}, {"mask", "colours", "query"}),
+    (
+        "pairs",
+        SHORT | {"pair_encoding": "llama3", "query": "9", "key": "25"},
+        {"mask", "colours", "query"},
+    ),
     ("pairs", MADE, {"pair_encoding", "head_dim", "axis"}),
     ("tokens", SHORT, {"panels", "colours", "query", "layer"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
@@ -75,7 +79,7 @@ def obeyed(page, address):
     }
 
 
-@pytest.mark.parametrize(("page", "address", "some"), CASES, ids=str)
+@pytest.mark.parametrize(("page", "address", "some"), CASES, ids=[page for page, *_ in CASES])
 def test_what_changes_a_picture_has_a_control(page, address, some):
     found = obeyed(page, address)
     assert some <= found

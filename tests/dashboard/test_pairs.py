@@ -42,10 +42,10 @@ def test_pairs_turn_and_a_score_is_taken_apart(visit):
     address = SHORT | {"pair_encoding": "yarn", "key": "1"}
     becomes(lambda: parameters(page), address, "the address")
     settled(page)
-    becomes(lambda: "key 1 “trophy” · lag 19" in title(page, 2), True, "key 1 in the title")
+    becomes(lambda: "key 1 “trophy” · lag 26" in title(page, 2), True, "key 1 in the title")
 
     experiment = from_address(address)[0].experiment
-    expected = parts(experiment.inputs, experiment.encodings, 20, 1)
+    expected = parts(experiment.inputs, experiment.encodings, 27, 1)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).nth(2).click()
     table = pd.read_csv(StringIO(Path(download.value.path()).read_text()))
