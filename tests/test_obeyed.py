@@ -20,18 +20,15 @@ CASES = (
     ("decay", MADE | {"distance": "20"}, {"head_dim", "curves", "assumption", "reading"}),
     ("decay", SHORT | {"assumption": "captured", "distance": "9"}, {"name", "layer", "head"}),
     ("decay", {"assumption": "correlated", "distance": "20"}, {"rho"}),
-    (
-        "pairs",
-        SHORT | {"pair_encoding": "llama3", "query": "9", "key": "25"},
-        {"mask", "colours", "query"},
-    ),
-    ("pairs", MADE, {"pair_encoding", "head_dim", "axis"}),
+    ("pairs", SHORT | {"query": "9", "key": "25"}, {"mask", "colours", "query", "pair_encoding"}),
+    ("pairs", MADE | {"pair_encoding": "llama3"}, {"llama3.factor", "head_dim", "axis"}),
     ("tokens", SHORT, {"panels", "colours", "query", "layer"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
 )
+NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
 OTHERS = {
     "name": ("harbour",),
     "source": ("random", "expectation"),  # a sample has a width of its own
@@ -79,7 +76,7 @@ def obeyed(page, address):
     }
 
 
-@pytest.mark.parametrize(("page", "address", "some"), CASES, ids=[page for page, *_ in CASES])
+@pytest.mark.parametrize(("page", "address", "some"), CASES, ids=NAMES)
 def test_what_changes_a_picture_has_a_control(page, address, some):
     found = obeyed(page, address)
     assert some <= found
