@@ -16,10 +16,10 @@ from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
-from xpos_viz.texts import Text
+from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads, notices
-from xpos_viz.ui.session import heard, link, state
+from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
@@ -40,6 +40,7 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+.st-key-tongue { position: absolute; }
 /* maps side by side keep a size at which they can be read, and move sideways */
 @media (max-width: 40rem) {
   .st-key-scores { overflow-x: auto; }
@@ -63,6 +64,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
     controls.offer_none()
     notices.begin()
     st.html(_STYLE + _GROWN * large())
+    _speak()
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, page in pages.items():
@@ -73,6 +75,13 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
     with switch:
         controls.language_switch(text)
     return place
+
+
+def _speak() -> None:
+    """Tell the browser the language of the page, which Streamlit says is English."""
+    with st.container(key="tongue"):
+        said = f"<script>document.documentElement.lang = '{TAGS[language()]}'</script>"
+        st.html(said, unsafe_allow_javascript=True)
 
 
 def share(text: Text) -> None:
