@@ -14,11 +14,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
+from xpos_viz.figures.description import Plane
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, notices
+from xpos_viz.ui import controls, downloads, keyboard, notices
 from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
@@ -41,6 +42,7 @@ _STYLE = """<style>
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
 .st-key-tongue { position: absolute; }
+.stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 /* maps side by side keep a size at which they can be read, and move sideways */
 @media (max-width: 40rem) {
   .st-key-scores { overflow-x: auto; }
@@ -135,6 +137,8 @@ def picture(shown: Picture, text: Text) -> None:
     description = shown.description
     figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+    if isinstance(description, Plane):
+        keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         st.caption("  \n".join(description.notes))
     downloads.show(shown, text)
