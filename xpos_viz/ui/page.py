@@ -43,10 +43,10 @@ _STYLE = """<style>
 }
 .st-key-tongue { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
-/* maps side by side keep a size at which they can be read, and move sideways */
-@media (max-width: 40rem) {
-  .st-key-scores { overflow-x: auto; }
-  .st-key-scores > div { min-width: 44rem; }
+/* maps side by side keep the size that they are drawn for, and move sideways */
+@media (max-width: 56rem) {
+  .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
+  .st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
 }
 </style>"""
 _LARGE = 1.375  # times the usual type
