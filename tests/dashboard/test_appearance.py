@@ -19,6 +19,10 @@ from tests.pages import grab
 from xpos_viz.texts import LANGUAGES, texts
 
 pytestmark = pytest.mark.browser
+MOVES_ALONE = """(maps) => [
+  maps.scrollWidth > maps.clientWidth,
+  document.body.scrollWidth <= innerWidth,
+]"""
 
 
 def test_the_language_follows_the_browser_and_the_address(visit):
@@ -110,3 +114,14 @@ def fits(page):
         if box := control.bounding_box():
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("tokens", "heads"), ("long", "long_maps"), ("neighbours", "scores")]
+)
+def test_on_a_phone_maps_side_by_side_move_sideways_and_the_page_does_not(name, key, visit):
+    page = visit(SHORT, width=390)
+    page.get_by_role("link", name=texts("en")(f"pages.{name}.link"), exact=True).click()
+    maps = page.locator(f".st-key-{key}")
+    maps.locator(".js-plotly-plot").wait_for()
+    becomes(lambda: maps.evaluate(MOVES_ALONE), [True, True], "maps that move")
