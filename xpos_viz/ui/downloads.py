@@ -60,4 +60,4 @@ def _button(label: str, made: Callable[[], bytes], name: str, mime: str, help_: 
 
 def _made(shown: Picture, page: str, now: State, spoken: str, at: str, form: str) -> bytes:
     """Make a file of a figure."""
-    return make(shown, form, Recipe.of(page, (shown,), now, spoken, at))
+    return make(shown, form, Recipe.of(page, (shown,), now, spoken, link=at))
