@@ -171,26 +171,6 @@ def test_a_bundle_has_everything_and_can_be_rebuilt(page, language):
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
 
 
-def test_the_notebook_of_a_bundle_runs(tmp_path, monkeypatch):
-    state, pictures = shown("decay")
-    with ZipFile(BytesIO(bundle("decay", state, "en"))) as archive:
-        archive.extractall(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    cells = json.loads((tmp_path / "rebuild.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert len({cell["id"] for cell in cells}) == len(cells)
-    names, results = {}, []
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            *lines, last = cell["source"].split("\n")
-            exec("\n".join(lines), names)
-            results.append(eval(last, names))
-    same, *drawn = results
-    assert same is True
-    for picture, figure, table in zip(pictures, drawn[::2], drawn[1::2], strict=True):
-        assert len(figure.data) > 0
-        pd.testing.assert_frame_equal(table, picture.table())
-
-
 def test_a_page_without_a_picture_has_no_bundle():
     state, _ = from_address({"curves": ""})
     with pytest.raises(ValueError) as caught:
