@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,13 @@ from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
 from xpos_viz.export import write
 from xpos_viz.inputs import Sample
+from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
 from xpos_viz.precision import accuracy_table, limits_table
 from xpos_viz.state import OWN, PRESETS, SETTINGS, from_address
 from xpos_viz.studies.decay import Reading, table, trace
+from xpos_viz.texts import texts
+from xpos_viz.version import __version__
 
 ROOT = Path(__file__).parent.parent
 
@@ -77,6 +81,15 @@ def test_every_command_has_help(name):
     assert (said, code) == ("", 0)
     assert printed.startswith(f"Usage: xpos-viz {name} ")
     assert COMMANDS[name] in " ".join(printed.split())
+
+
+def test_the_version_is_that_of_files():
+    assert call("--version") == (f"xpos-viz {__version__}\n", "", 0)
+
+
+@pytest.mark.parametrize("name", ["figure", "map", "pairs"])
+def test_help_has_no_gaps(name):
+    assert not re.search(r"\{\w+\}", call(name, "--help")[0])
 
 
 def test_an_unknown_command_is_refused():
@@ -185,7 +198,15 @@ def test_lists_say_what_there_is():
     assert [row["name"] for row in rows("list", "presets")] == [*PRESETS]
     assert len(rows("list", "encodings")) == 16
     assert rows("list", "samples")[2]["layers"] == "0, 8, 16, 24, 29"
-    assert rows("list", "pages", "--lang", "zh")[1]["name"] == "decay"
+    pages = rows("list", "pages", "--lang", "zh")
+    assert pages[1]["name"] == "decay"
+    names = {row["name"]: row["pictures"].split(", ") for row in pages}
+    assert [*names] == [*PICTURES]
+    assert names["pairs"] == ["pairs_map", "pairs_plane", "pairs_score"]
+    for page, make in PICTURES.items():
+        state = from_address({"name": "pronoun", "long_length": "64", "curves": "alibi"})[0]
+        state = replace(state, left="alibi")
+        assert [each.name for each in make(state, texts("en"))] == names[page]
     assert refused("list", "colours") == (
         "Invalid value for '{encodings|samples|presets|pages}': 'colours' is not one of "
         "'encodings', 'samples', 'presets', 'pages'."
@@ -342,6 +363,14 @@ def test_a_folder_is_no_file(tmp_path):
     assert (printed, code) == ("", 1)
     assert "a.csv could not be written: is a directory; use a folder that exists" in said
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_failure_of_others_is_no_wrong_use(monkeypatch):
+    monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", lambda *_: np.zeros(2).reshape(3))
+    done = CliRunner().invoke(main, ["pairs"], prog_name="xpos-viz")
+    assert done.exit_code == 1
+    assert isinstance(done.exception, ValueError)
+    assert str(done.exception) == "cannot reshape array of size 2 into shape (3,)"
 
 
 def test_too_little_memory_is_said(monkeypatch):

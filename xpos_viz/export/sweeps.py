@@ -57,6 +57,17 @@ class Sweep:
     frames: tuple[Description, ...]
 
 
+def pictures_of(page: str) -> tuple[str, ...]:
+    """Return the names of the pictures that a page can show.
+
+    Examples
+    --------
+    >>> pictures_of("compare")
+    ('scores', 'decay')
+    """
+    return tuple(name for where, name in _SHOWN if where == page)
+
+
 def sweepable(page: str, picture: str, state: State) -> tuple[str, ...]:
     """Return which of :data:`SWEPT` move a picture of a page.
 
@@ -178,7 +189,7 @@ _STILL: Mapping[tuple[str, str], set[str]] = MappingProxyType(
 
 def _check(page: str, picture: str, state: State, parameter: str, values: Sequence[float]) -> None:
     """Raise ValueError for what cannot be swept."""
-    pictures = [name for where, name in _SHOWN if where == page]
+    pictures = pictures_of(page)
     if page not in PICTURES:
         raise ValueError(f"unknown page {page!r:.40}; use one of: {', '.join(PICTURES)}.")
     if picture not in pictures:
