@@ -103,7 +103,7 @@ def attention_logits(
     m, n = (positions.reshape(_batched(positions, scores)) for positions in (m, n))
     visible = visible_keys(mask, m, n).to(scores.device)
     _check_fits(visible, logits)
-    return logits.masked_fill(~visible, -torch.inf)
+    return torch.where(visible, logits, -torch.inf)
 
 
 def attention_weights(
@@ -129,9 +129,11 @@ def attention_weights(
     tensor([[0.5000, 0.5000],
             [0.0000, 0.0000]])
     """
-    blind = (logits == -torch.inf).all(-1, keepdim=True)
-    bounded = logits.masked_fill(blind, 0.0).clamp(max=torch.finfo(logits.dtype).max)
-    return bounded.softmax(-1).masked_fill(blind, 0.0)
+    if logits.shape[-1] == 0:
+        return logits
+    blind = logits.amax(-1, keepdim=True) == -torch.inf
+    bounded = torch.where(blind, 0.0, logits).clamp(max=torch.finfo(logits.dtype).max)
+    return torch.where(blind, 0.0, bounded.softmax(-1))
 
 
 def root_scale(encoding: Encoding) -> float:

@@ -42,8 +42,7 @@ def attention_entropy(weights: Weights) -> PerQuery:
     >>> attention_entropy(torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]))
     tensor([0.0000, 0.6931,    nan], dtype=torch.float64)
     """
-    w = weights.double()
-    return _where_seen(weights, -torch.xlogy(w, w).sum(-1))
+    return _where_seen(weights, torch.special.entr(weights.double()).sum(-1))
 
 
 def attention_distance(
@@ -164,7 +163,7 @@ def sink_share(weights: Weights, *, key_positions: Positions | None = None) -> P
         )
     _, _, n = _places(weights, range(queries), key_positions)
     first = n.argmin(-1, keepdim=True)[..., None, :].expand(*weights.shape[:-1], 1)
-    return _where_seen(weights, weights.double().gather(-1, first).squeeze(-1))
+    return _where_seen(weights, weights.gather(-1, first).squeeze(-1).double())
 
 
 def attention_table(

@@ -87,12 +87,12 @@ def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves
     """
     written = resolution_label(course.normalisation)
     steps = np.array(course.steps, dtype=np.float64)
-    rows = table.set_index(["encoding", "mask"])["resolution"]
+    rows = dict(iter(table.groupby(["encoding", "mask"])["resolution"]))
     curves = [
         Curve(
             text("figure.state", stage=lookup(encoding.name).label, mask=mask_words(mask, text)),
             steps,
-            rows.loc[[(encoding.name, mask)]].to_numpy(),
+            rows[encoding.name, mask].to_numpy(),
             line=line,
             dash=DASHES[stroke],
         )

@@ -130,12 +130,13 @@ def heads_of(name: str) -> int:
 def layer_vectors(
     name: str, layer: int
 ) -> tuple[Float[Tensor, "heads tokens head_dim"], Float[Tensor, "key_heads tokens head_dim"]]:
-    """Return the captured queries and keys of all heads of a layer, float64, half layout.
+    """Return the captured queries and keys of all heads of a layer, half layout.
 
-    Head h reads key head h // 3, as :func:`xpos_viz.attention_scores` has it.
+    They are float32, which holds the captured float16 as it is. Head h reads key head h // 3,
+    as :func:`xpos_viz.attention_scores` has it.
     """
     arrays, place = read_sample(name), layers_of(name).index(layer)
-    q, k = (torch.as_tensor(arrays[side][place].astype(np.float64)) for side in ("q", "k"))
+    q, k = (torch.as_tensor(arrays[side][place].astype(np.float32)) for side in ("q", "k"))
     return q, k
 
 

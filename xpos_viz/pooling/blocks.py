@@ -51,14 +51,16 @@ def block_edges(tokens: int, block: int) -> Int[Tensor, " edges"]:
 
 
 def block_mean(
-    values: Float[Tensor, "rows columns"], visible: Bool[Tensor, "rows columns"], block: int
-) -> Float[Tensor, "row_blocks column_blocks"]:
+    values: Float[Tensor, "*batch rows columns"],
+    visible: Bool[Tensor, "rows columns"],
+    block: int,
+) -> Float[Tensor, "*batch row_blocks column_blocks"]:
     """Mean of the visible cells of each block; NaN where a block has none.
 
     Parameters
     ----------
     values
-        The matrix, any floating dtype.
+        A matrix, or several with the same visible cells; any floating dtype.
     visible
         Which cells count.
     block
@@ -67,7 +69,7 @@ def block_mean(
     Returns
     -------
     Tensor
-        ⌈rows/block⌉ × ⌈columns/block⌉. A block with +inf and −inf is NaN as well: it has
+        (…, ⌈rows/block⌉, ⌈columns/block⌉). A block with +inf and −inf is NaN as well: it has
         no mean.
 
     Examples
@@ -77,7 +79,7 @@ def block_mean(
     >>> block_mean(values, torch.tensor([[True, False], [True, True]]), 2)
     tensor([[2.]])
     """
-    shown = values.masked_fill(~visible, 0.0)
+    shown = torch.where(visible, values, 0.0)
     return _block_sum(shown, block) / _block_sum(visible.to(values), block)
 
 
@@ -105,11 +107,10 @@ def robust_limit(*matrices: NDArray[np.float64], share: float = 0.995) -> float:
 
 def _block_sum(values: Tensor, block: int) -> Tensor:
     """Sum over blocks; missing cells of the last blocks count as zero."""
-    rows, columns = values.shape
+    rows, columns = values.shape[-2:]
     padding = (0, -columns % block, 0, -rows % block)
     padded = torch.nn.functional.pad(values, padding)
-    blocks = padded.reshape(-(-rows // block), block, -(-columns // block), block)
-    return blocks.sum((1, 3))
+    return padded.unflatten(-1, (-1, block)).unflatten(-3, (-1, block)).sum((-3, -1))
 
 
 def reduced(values: Tensor, dim: int, block: int, reduction: Reduction) -> Tensor:

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from xpos_viz.curves import expectation_resolution
+from xpos_viz.curves import expectation_resolution, lag_counts
 from xpos_viz.encoding import Encoding
 from xpos_viz.pooling.sides import Report
 
@@ -83,8 +83,22 @@ def _row(course: Course, encoding: Encoding, mask: str, step: int) -> dict[str, 
     }
 
 
-@lru_cache(maxsize=1024)
 def resolution_of(encoding: Encoding, mask: str, tokens: int, normalisation: str) -> float:
-    """Resolution of an expectation curve (:func:`xpos_viz.curves.expectation_resolution`)."""
-    options = {"tokens": tokens, "normalisation": normalisation, "mask": mask}
-    return expectation_resolution(encoding, **options).item()
+    """Resolution of an expectation curve (:func:`xpos_viz.curves.expectation_resolution`).
+
+    A mask shows all lags up to its farthest, so a causal text that ends there has the same.
+    """
+    return _causal(encoding, _farthest(mask, tokens), normalisation)
+
+
+@lru_cache(maxsize=1024)
+def _causal(encoding: Encoding, tokens: int, normalisation: str) -> float:
+    """The resolution without another mask; computed once."""
+    return expectation_resolution(encoding, tokens=tokens, normalisation=normalisation).item()
+
+
+@lru_cache(maxsize=1024)
+def _farthest(mask: str, tokens: int) -> int:
+    """The farthest lag that a mask shows in a text of one token more."""
+    lags, _ = lag_counts(mask, tokens + 1)
+    return int(lags[-1])

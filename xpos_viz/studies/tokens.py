@@ -39,7 +39,7 @@ STILL = 1e-6
 """A change of weight below which nothing is said to change."""
 
 _AFTER = 12  # of them, most after the query
-_STRIP = 64  # queries whose weights are formed at a time: whole blocks of every sample
+_STRIP = 128  # queries whose weights are formed at a time: whole blocks of every sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +253,7 @@ def _row(sample: Sample, encoding: Encoding, query: int) -> Row:
 
 @lru_cache(maxsize=64)
 def _layer(name: str, layer: int, encoding: Encoding) -> Layer:
-    """What the heads of a layer read, strip after strip of queries; computed once."""
+    """What the heads of a layer read, strip after strip of queries in float32; computed once."""
     q, k = layer_vectors(name, layer)
     tokens = q.shape[1]
     block = block_size(tokens, CELLS)
@@ -262,9 +262,10 @@ def _layer(name: str, layer: int, encoding: Encoding) -> Layer:
         queries = range(start, min(start + _STRIP, tokens))
         weights = attention_weights(_logits(q, k, encoding, queries))
         numbers.append(_statistics(weights, queries))
-        maps.append(torch.stack([_block_means(w, queries, block, tokens) for w in weights]))
+        maps.append(_block_means(weights, queries, block, tokens))
     means = torch.cat(numbers, -1)[..., 1:].mean(-1)
-    return Layer(frozen(torch.cat(maps, 1).numpy()), *(frozen(mean.numpy()) for mean in means))
+    whole = torch.cat(maps, 1).double()
+    return Layer(frozen(whole.numpy()), *(frozen(mean.numpy()) for mean in means))
 
 
 def _logits(q: Tensor, k: Tensor, encoding: Encoding, queries: range) -> Float[Tensor, "..."]:
@@ -289,9 +290,9 @@ def _statistics(weights: Tensor, queries: range) -> Float[Tensor, "numbers ... q
 
 def _block_means(
     weights: Tensor, queries: range, block: int, tokens: int
-) -> Float[Tensor, "rows columns"]:
+) -> Float[Tensor, "heads rows columns"]:
     """Mean weight of each block of some queries; NaN where nothing is seen."""
     visible = visible_keys("causal", token_places(queries), token_places(range(queries.stop)))
     means = block_mean(weights, visible, block)
-    unseen = -(-tokens // block) - means.shape[1]
+    unseen = -(-tokens // block) - means.shape[-1]
     return torch.nn.functional.pad(means, (0, unseen), value=math.nan)

@@ -1,5 +1,7 @@
 """The dashboard: pages that show experiments, and controls that change them."""
 
+import gc
+
 import streamlit as st
 from starlette.routing import Route
 
@@ -32,6 +34,8 @@ def prepare() -> None:
     curves(experiment)
     self_check(experiment)
     packed(payload(experiment, texts("en"), "light"))
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: no later collection has to walk through it
 
 
 def routes() -> list[Route]:

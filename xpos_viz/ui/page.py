@@ -41,10 +41,10 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
-/* maps side by side keep a size at which they can be read, and move sideways */
-@media (max-width: 40rem) {
-  .st-key-scores { overflow-x: auto; }
-  .st-key-scores > div { min-width: 44rem; }
+/* maps side by side keep the size that they are drawn for, and move sideways */
+@media (max-width: 56rem) {
+  .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
+  .st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
 }
 </style>"""
 _LARGE = 1.375  # times the usual type

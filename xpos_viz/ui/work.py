@@ -18,8 +18,9 @@ from xpos_viz.ui.session import heard
 
 Result = TypeVar("Result")
 
-MOMENT = 0.3
-"""Seconds for which a page waits before it shows progress."""
+MOMENT = 1.0
+"""Seconds for which a page waits before it shows progress: a thought goes on for as long (Nielsen
+1993, Usability Engineering, ch. 5)."""
 
 UNSEEN = 5.0
 """Seconds that work goes on while nobody looks."""
