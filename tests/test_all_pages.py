@@ -6,6 +6,7 @@ from streamlit.util import calc_hash
 from tests.test_pages import SHORT, fresh
 from xpos_viz import decay_curve, xpos
 from xpos_viz.state import CONTROLS, OWN, PRESETS, from_address
+from xpos_viz.studies.resolving import resolution_of
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import HOME, PAGES
 
@@ -87,6 +88,19 @@ def test_presets_say_what_is_left(scale_base, tokens, name):
     assert before > 0.1
     assert after == pytest.approx(0.1, abs=0.015)
     assert f"B = {scale_base}" in "".join(texts("en")(f"presets.{name}.{part}") for part in PARTS)
+
+
+def test_the_preset_of_blocks_keeps_the_resolution():
+    name, address = PRESETS["blocks"]
+    state, _ = from_address(address)
+    _, encoding = state.experiment.encodings
+    assert (name, state.long_length, state.block_size) == ("long", 65_536, 2048 // 2)
+    kept, trained, lost = (
+        resolution_of(encoding, mask, tokens, state.normalisation)
+        for mask, tokens in (("blockwise:1024", 65_536), ("causal", 2048), ("causal", 65_536))
+    )
+    assert kept == pytest.approx(trained, rel=1e-3)
+    assert lost < 0.01 * kept
 
 
 def test_a_reset_keeps_what_a_link_shows():

@@ -266,7 +266,7 @@ REFUSALS = {
     ("figure", "--link", "http://a/decay?color=red", "--out", "a.png"): "there is no setting "
     "color here, got 'red'; leave it out.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
-    "strong, long, fp16, wild.",
+    "strong, long, blocks, fp16, wild.",
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
     "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "

@@ -273,7 +273,7 @@ def test_cells_without_a_value_are_counted_and_not_masked(language):
     said = {
         "en": "Cells that have no number (0 / 0 or ∞ − ∞) are lime green: {}.",
         "zh": "没有数值（0 / 0 或 ∞ − ∞）的格子显示为黄绿色：{} 格。",
-    }[language].format(nothing.sum())
+    }[language].format(f"{nothing.sum():,}")
     assert maps.notes[-1] == said
     assert said not in drawn.maps(Expectation(300), (fading, fading), **view)[1].notes
 

@@ -2,7 +2,11 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,6 +20,8 @@ from xpos_viz.figures.pairs import motion, response_map, score_parts
 from xpos_viz.state import from_address
 from xpos_viz.studies.pairs import in_motion, over_text, parts, place
 from xpos_viz.texts import LANGUAGES, texts
+
+ROOT = Path(__file__).parent.parent
 
 
 def visited(parameters=None):
@@ -125,7 +131,7 @@ def test_what_to_notice_is_computed(language):
         ("gamma", 0.5, {"gamma": "0.5"}),
         ("scale_base", 64.0, {"scale_base": "64"}),
         ("head", 5, {"head": "5"}),
-        ("query", 27, {"query": "27"}),
+        ("query", 20, {"query": "20"}),
         ("key", 3, {"key": "3"}),
     ],
 )
@@ -163,9 +169,31 @@ def test_what_the_text_does_not_have_is_the_nearest_that_it_has():
 
 
 def test_without_a_mask_keys_may_lie_ahead():
-    page = visited(SHORT | {"mask": "none", "key": "25"})
+    page = visited(SHORT | {"mask": "none", "query": "20", "key": "25"})
     assert "At lag -5 the score is" in words(page)
     assert control(page, "key").value == 25
+
+
+SMALL = """
+import json
+from tests.test_page_pairs import visited
+pages = [visited({"source": "random", "length": length}) for length in "21"]
+sliders = [{slider.key: slider.value for slider in page.select_slider} for page in pages]
+print(json.dumps(sliders))
+"""
+
+
+def test_a_server_may_allow_few_tokens():
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL],
+        env={**os.environ, "XPOS_VIZ_MAX_LENGTH": "2", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    two, one = json.loads(done.stdout)
+    assert (two["query"], two["key"]) == (1, 0)
+    assert {"query", "key"}.isdisjoint(one)
 
 
 @pytest.mark.parametrize("name", ["decay", "retnet", "longrope", "llama3"])
@@ -177,7 +205,9 @@ def test_other_families_are_shown(name):
 
 
 ALONE = {"source": "expectation", "length": "1", "head_dim": "2", "axis": "log"}
-AHEAD = {"source": "expectation", "mask": "none", "key": "511", "scale_base": "5e-324"}
+AHEAD = {"source": "expectation", "mask": "none", "query": "20", "scale_base": "5e-324"} | {
+    "key": "511"
+}
 EDGES = {
     ("en", "one token, one pair"): """
 - Pairs that turn less than once within 1 token: 1 of 1 under XPos. The fastest turns 0.159 times.

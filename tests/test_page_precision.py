@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from streamlit.util import calc_hash
 
@@ -11,8 +12,9 @@ from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.precision import angle_curves, overflow_curves
 from xpos_viz.state import PRESETS, from_address
-from xpos_viz.studies.precision import angles, overflow
+from xpos_viz.studies.precision import Angles, angles, overflow
 from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui.precision import _angle
 
 
 @pytest.fixture(autouse=True)
@@ -86,8 +88,8 @@ def test_what_to_notice_is_computed():
         "tokens. The authors' code counts from the middle; the paper does not say."
     )
     assert lost == (
-        "Range is not accuracy: bfloat16 is the first of these to lose an angle, at position 38, "
-        "where a pair is off by more than 0.1 of its size."
+        "Range is not accuracy: the first angle is lost in bfloat16, at position 38. "
+        "There a pair is off by more than 0.1 of its size."
     )
     kept = notices(opened(kept="table", scale_base="64", text_length="65536"))
     assert kept[0] == (
@@ -96,9 +98,21 @@ def test_what_to_notice_is_computed():
         "counted from the middle."
     )
     assert kept[2] == (
-        "Within 65,536 tokens, none of these formats turns a pair wrongly by more than 0.1 of its "
-        "size."
+        "Within 65,536 tokens, a pair is off by more than 0.1 of its size in none of these formats."
     )
+
+
+def test_formats_that_lose_an_angle_at_one_position_are_all_named():
+    early, late = (Angles(np.arange(3), np.array(errors)) for errors in ([0, 0.2, 1], [0, 0, 1]))
+    assert _angle({"float16": early, "bfloat16": late, "float32": early}, 3, texts("en")) == (
+        "Range is not accuracy: the first angle is lost in float16, float32, at position 1. "
+        "There a pair is off by more than 0.1 of its size."
+    )
+
+
+def test_a_format_that_ends_is_described_as_far_as_it_goes():
+    *_, described = alts(opened(kept="positions", text_length="1048576", formats="float16"))
+    assert described.endswith("positions alone. float16 at most 2.")
 
 
 @pytest.mark.parametrize(

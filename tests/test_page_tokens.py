@@ -102,8 +102,9 @@ def test_every_text_is_shown_as_it_was_computed(name, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_to_notice_is_computed(language):
-    page, text = opened(SHORT | {"lang": language}), texts(language)
-    reading, heads = found(SHORT)
+    parameters = SHORT | {"query": "20"}
+    page, text = opened(parameters | {"lang": language}), texts(language)
+    reading, heads = found(parameters)
     lines = said(page)
     before, after = reading.before, reading.after
     for key in (6, 0):
@@ -120,6 +121,15 @@ def test_what_to_notice_is_computed(language):
     )
     assert lines[3] == wanted
     assert "9" in lines[4]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_text_opens_at_its_last_token(name):
+    page = opened({"name": name})
+    last = Sample(name, 8, 0).tokens - 1
+    assert control(page, "query").value == last
+    page = again(control(page, "query").set_value(last - 1))
+    assert address(page)["query"] == str(last - 1)
 
 
 def test_the_table_has_the_means_of_all_heads():
@@ -187,7 +197,7 @@ def test_the_first_token_reads_itself(language):
 
 @pytest.mark.parametrize("language", STILL)
 def test_an_encoding_that_is_all_but_rope(language):
-    page = opened(SHORT | {"scale_base": "1e12", "lang": language})
+    page = opened(SHORT | {"scale_base": "1e12", "query": "20", "lang": language})
     assert said(page)[0] == STILL[language]
     assert "xv-gain-" not in passage(page).split("</p>")[-1]
 

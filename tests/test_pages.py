@@ -858,23 +858,28 @@ def test_weights_that_the_browser_has_are_not_sent_again():
 # Hostile addresses
 
 
-def notice_en(key, value, used):
+def notice_en(key, value, used, reason=""):
     """What is said of a refused setting."""
     if used is None:
         return f"The address has a setting `{key}` that does not exist here; it is ignored."
-    instead = f"`{used}` is used instead." if used else "it is left out."
-    return f"The address asks for `{key} = {value}`, which cannot be used; {instead}"
+    instead = f"; `{used}` is used instead." if used else " and is left out."
+    because = f" The reason: `{reason}`" if reason else ""
+    return f"`{key} = {value}` cannot be used{instead}{because}"
 
 
-def notice_zh(key, value, used):
+def notice_zh(key, value, used, reason=""):
     """The same in Chinese."""
     if used is None:
         return f"地址中的设置 `{key}` 在这里不存在，已忽略。"
-    return f"地址要求 `{key} = {value}`，无法使用" + (
-        f"；改用 `{used}`。" if used else "，已忽略。"
-    )
+    instead = f"；改用 `{used}`。" if used else "，已忽略。"
+    because = f"原因（英文）：`{reason}`" if reason else ""
+    return f"`{key} = {value}` 无法使用{instead}{because}"
 
 
+ENDLESS = (
+    "scale_base must be a finite number > 0, got inf; the usual value is 512 tokens, "
+    "and rope() is the limit without decay."
+)
 NOTICES = {"en": notice_en, "zh": notice_zh}
 
 
@@ -882,27 +887,35 @@ NOTICES = {"en": notice_en, "zh": notice_zh}
 @pytest.mark.parametrize(
     ("hostile", "refused"),
     [
-        ({"gamma": "nan"}, ("gamma", "nan", "0.4")),
-        ({"scale_base": "1e309"}, ("scale_base", "1e309", "8")),
-        ({"head": "-1"}, ("head", "-1", "2")),
+        (
+            {"gamma": "nan"},
+            (
+                *("gamma", "nan", "0.4"),
+                "gamma must be a finite number > 0, got nan; the usual value is 0.4.",
+            ),
+        ),
+        ({"scale_base": "1e309"}, ("scale_base", "1e309", "8", ENDLESS)),
+        ({"head": "-1"}, ("head", "-1", "2", "pronoun has no head -1; use 0 to 8.")),
         ({"stage": "<script>alert(1)</script>"}, ("stage", "…", "scores")),
         ({"layer": "![x](http://example.org)"}, ("layer", "…", "8")),
         ({"base": ""}, ("base", "…", "100000")),
-        ({"lang": "fr"}, ("lang", "fr", "")),
+        ({"lang": "fr"}, ("lang", "fr", "", "unknown lang 'fr'; use one of: en, zh.")),
         ({"stop": "9" * 5000}, ("stop", "…", "")),
         ({"<b>x</b>": "1"}, ("…", "1", None)),
         ({"base.3": "500"}, ("base.3", "500", None)),
         ({"mask": "sliding:4"}, ("mask", "…", "causal")),
-        ({"axis": "symlog"}, ("axis", "symlog", "linear")),
+        (
+            {"axis": "symlog"},
+            ("axis", "symlog", "linear", "unknown axis 'symlog'; use one of: linear, log."),
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_a_hostile_address_gives_a_notice_and_safe_values(hostile, refused, language):
     page = opened(SHORT | {"lang": language} | hostile)
     language = "en" if "lang" in hostile else language
-    key, value, used = refused
     (notice,) = [warning.value for warning in page.warning]
-    assert notice == NOTICES[language](key, value, used)
+    assert notice == NOTICES[language](*refused)
     assert "<" not in notice
     assert changed(SHORT | {"lang": language}, page) == set()
 
@@ -1041,7 +1054,7 @@ def test_torch_is_imported_with_one_thread_a_session(chosen, threads):
 @pytest.mark.parametrize(
     ("before", "one", "other", "after"),
     [
-        ({}, ("name", "pronoun"), ("layer", 3), {"name": "pronoun"}),
+        (SHORT, ("name", "tidebook"), ("layer", 24), {}),
         (MADE, ("source", "sample"), ("length", 64), {}),
         ({}, ("source", "random"), ("head", 5), {"source": "random"}),
     ],

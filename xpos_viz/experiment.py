@@ -205,12 +205,12 @@ def _value(name: str, text: str) -> Value:
     """Parse a number, numbers between commas, or rows of them between semicolons."""
     if ";" in text:
         return tuple(_numbers(name, row) for row in text.removesuffix(";").split(";"))
-    return _numbers(name, text) if "," in text else _number(name, text)
+    return _numbers(name, text) if "," in text else parse_number(name, text)
 
 
 def _numbers(name: str, text: str) -> tuple[float, ...]:
     """Parse numbers between commas."""
-    return tuple(_number(name, part) for part in text.removesuffix(",").split(","))
+    return tuple(parse_number(name, part) for part in text.removesuffix(",").split(","))
 
 
 def _parsed(kind: type[D], entries: Mapping[str, str]) -> D:
@@ -223,8 +223,8 @@ def _parsed(kind: type[D], entries: Mapping[str, str]) -> D:
     return kind(**given)
 
 
-def _number(name: str, text: str) -> float:
-    """Parse a real number."""
+def parse_number(name: str, text: str) -> float:
+    """Return the real number that a text is, else raise ValueError."""
     try:
         return float(text)
     except ValueError:

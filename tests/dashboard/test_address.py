@@ -17,7 +17,7 @@ from tests.dashboard.page import (
     shows,
 )
 from tests.dashboard.server import PATIENCE, becomes, free_port, serving
-from tests.pages import watch
+from tests.pages import slider, watch
 from xpos_viz import run
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures.words import rounded
@@ -66,8 +66,11 @@ def test_a_hostile_address_gives_a_notice(visit):
     becomes(notices.count, 2, "notices")
     text = texts("en")
     said = notices.all_inner_texts()  # without the marks of code
-    assert text("ui.refused", key="gamma", value="…", used="0.4").replace("`", "") in said[0]
-    assert text("ui.unknown", key="length").replace("`", "") in said[1]
+    assert text("ui.unknown", key="length").replace("`", "") in said[0]  # above the title
+    assert text("ui.refused", key="gamma", value="…", used="0.4").replace("`", "") in said[1]
+    places = (notices.first, page.locator("h1"), notices.last, slider(page, "gamma"))
+    heights = [place.bounding_box()["y"] for place in places]
+    assert heights == sorted(heights)
     becomes(lambda: shown_on(page, "gamma"), "0.4", "the usual γ")
     assert page.locator("img[src*='example.org']").count() == 0
     assert misfits(page, SHORT) == [0, 0, 0]

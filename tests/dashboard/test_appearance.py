@@ -27,13 +27,30 @@ def test_the_language_follows_the_browser_and_the_address(visit):
     assert page.get_by_role("heading", name=chinese).is_visible()
     assert page.get_by_label(texts("zh")("ui.stages.weights"), exact=True).count() == 1
     assert texts("zh")("livemap.hint") == page.locator(".lm-place").inner_text()
+    assert tongue(page) == "zh-Hans"
     page = visit(SHORT | {"lang": "en"}, locale="zh-CN")
     assert page.get_by_role("heading", name=english).is_visible()
+    assert tongue(page) == "en"
     page.get_by_text(LANGUAGES["zh"], exact=True).click()
     page.get_by_role("heading", name=chinese).wait_for()
     becomes(lambda: parameters(page), SHORT | {"lang": "zh"}, "the address")
     hint = page.locator(".lm-place").inner_text
     becomes(hint, texts("zh")("livemap.hint"), "the words of the picture")
+    becomes(lambda: tongue(page), "zh-Hans", "the language of the page")
+    page.get_by_role("link", name=texts("zh")("pages.decay.link"), exact=True).click()
+    page.get_by_role("heading", name=texts("zh")("pages.decay.title")).wait_for()
+    assert tongue(page) == "zh-Hans"
+    title = page.get_by_role("heading", name=texts("zh")("pages.decay.title"))
+    before = title.bounding_box()
+    page.locator(":has(> .st-key-tongue)").evaluate("(hidden) => (hidden.style.display = 'none')")
+    assert title.bounding_box() == before  # it takes no room
+    page.get_by_text(LANGUAGES["en"], exact=True).click()
+    becomes(lambda: tongue(page), "en", "the language of the page")
+
+
+def tongue(page):
+    """The language in which a reader of the screen is to read the page."""
+    return page.evaluate("document.documentElement.lang")
 
 
 def test_the_picture_is_as_dark_as_the_page_also_when_that_changes(visit):

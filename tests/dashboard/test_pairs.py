@@ -35,16 +35,24 @@ def test_pairs_turn_and_a_score_is_taken_apart(visit):
     assert label.text_content() == "Δ = 0"
     page.locator(".js-plotly-plot .updatemenu-button").click()
     becomes(label.text_content, "Δ = 27", "the last lag")
+    keys = page.get_by_role("slider", name=texts("en")("figure.lag_axis"), exact=True)
+    assert keys.evaluate("(input) => input.tabIndex") == 0
+    keys.focus()
+    becomes(lambda: keys.get_attribute("aria-valuetext"), "Δ = 27", "the lag that is read out")
+    for key, lag in (("ArrowLeft", 26), ("Home", 0), ("ArrowRight", 1)):
+        page.keyboard.press(key)
+        becomes(label.text_content, f"Δ = {lag}", "the lag that is seen")
+        becomes(lambda: keys.get_attribute("aria-valuetext"), f"Δ = {lag}", "the lag read out")
 
     beside(page, "key").focus()
     page.keyboard.press("ArrowRight")
     address = SHORT | {"pair_encoding": "yarn", "key": "1"}
     becomes(lambda: parameters(page), address, "the address")
     settled(page)
-    becomes(lambda: "key 1 “trophy” · lag 19" in title(page, 2), True, "key 1 in the title")
+    becomes(lambda: "key 1 “trophy” · lag 26" in title(page, 2), True, "key 1 in the title")
 
     experiment = from_address(address)[0].experiment
-    expected = parts(experiment.inputs, experiment.encodings, 20, 1)
+    expected = parts(experiment.inputs, experiment.encodings, 27, 1)
     table = pd.read_csv(BytesIO(downloaded(page, "pairs_score", "csv")[0]))
     sums = table.groupby("encoding", sort=False)["share"].sum()
     assert sums.tolist() == pytest.approx(expected.scores.tolist(), rel=1e-12)

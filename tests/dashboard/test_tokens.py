@@ -31,7 +31,7 @@ def reading(query):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_text_is_read_moved_and_taken_along(visit, scheme):
     text = texts("en")
-    page = visit(SHORT, scheme=scheme)
+    page = visit(SHORT | {"query": "20"}, scheme=scheme)
     page.get_by_role("link", name=text("pages.tokens.link"), exact=True).click()
     passage = page.get_by_role("group").and_(page.locator(".xv-passage"))
     passage.wait_for()

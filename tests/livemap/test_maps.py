@@ -20,7 +20,7 @@ from tests.livemap.page import (
 from tests.pages import channels, drawn, grab
 from xpos_viz import Experiment, run, xpos
 from xpos_viz.comparison import compare
-from xpos_viz.figures.words import rounded
+from xpos_viz.figures.words import factors, rounded
 from xpos_viz.inputs import Random
 from xpos_viz.look import Look
 from xpos_viz.texts import LANGUAGES, texts
@@ -170,6 +170,34 @@ def test_long_weights_of_the_whole_window_follow_the_pixels(visit):
     assert limits(experiment) in page.locator(".lm-note").all_inner_texts()
 
 
+WRITTEN = """() => {
+  window.written = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (word, ...place) {
+    window.written.push(word);
+    return fillText.call(this, word, ...place);
+  };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scale_base", [512.0, 4096.0])
+def test_a_bar_of_a_ratio_is_written_as_on_paper(scale_base, visit):
+    """Also where all ratios are within a doubling."""
+    pair = (SHORT.encodings[0], SHORT.encodings[1].replace(scale_base=scale_base))
+    experiment = replace(SHORT, encodings=pair)
+    limit = compare(run(experiment), "ratio").limit
+    assert limit < 1
+    page = visit(described(experiment, look=Look(difference="ratio")))
+    page.evaluate(WRITTEN)
+    page.set_viewport_size({"width": 900, "height": 800})
+    drawn(page)
+    words = page.evaluate("written")
+    last = len(words) - words[::-1].index("ratio of the shown means") - 1
+    ticks = list(factors(limit).values())
+    assert words[last - len(ticks) : last] == ticks
+
+
 # Where there is no number
 
 
@@ -202,7 +230,7 @@ def test_nothing_by_nothing_is_not_drawn_or_read_as_masked(language, visit):
         "(said) => document.querySelector('[role=status]').textContent.endsWith(said)",
         arg=f"|XPos| / |RoPE| {sentence}",
     )
-    note = text("livemap.no_numbers", panel="|XPos| / |RoPE|", count=SILENT + 1)
+    note = text("figure.unknown", count=SILENT + 1)
     assert note in page.locator(".lm-note").all_inner_texts()
     point(page, int(columns.max() + 2 * cell), int(rows.mean()))
     assert page.locator(".lm-numbers").inner_text().strip() == text("livemap.masked")

@@ -4,12 +4,11 @@ import html
 import json
 from collections.abc import Iterable
 
-from xpos_viz.texts import LANGUAGES, Text, texts
+from xpos_viz.texts import LANGUAGES, TAGS, Text, texts
 
 RECIPE = "xpos_viz"
 """The id of the element that says what the page was made from."""
 
-_TAGS = {"en": "en", "zh": "zh-Hans"}
 _ALLOWED = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
@@ -51,7 +50,7 @@ def document(
     made = [data(RECIPE, checked(recipe))] if recipe else []
     head = [
         "<!doctype html>",
-        f'<html lang="{_TAGS[language]}">',
+        f'<html lang="{TAGS[language]}">',
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

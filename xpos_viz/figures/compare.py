@@ -145,7 +145,7 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
     elif view.stage == "masked":
         notes.append(text("figure.masked"))
     if count := np.count_nonzero(np.any([panel.unknown for panel in panels], 0)):
-        notes.append(text("figure.unknown", count=count))
+        notes.append(text("figure.unknown", count=number(int(count))))
     return notes
 
 

@@ -104,7 +104,7 @@ def angle_curves(
         if study.lost is not None
     ]
     ends = [
-        text("precision.error_at", name=name, error=rounded(float(study.errors.max())))
+        text("precision.error_at", name=name, error=rounded(study.largest))
         for name, study in studies.items()
     ]
     words = text(f"ui.kept_words.{kept}")

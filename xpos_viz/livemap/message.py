@@ -30,13 +30,13 @@ _BYTES = "$bytes"
 _SENTENCES = (
     *("alt", "hint", "cell", "token", "lag", "masked", "waiting", "play", "stop", "first", "last"),
     *("hint_touch", "more", "png", "whole", "pairs", "pairs_title", "pairs_axis"),
-    *("no_number", "no_numbers"),
+    "no_number",
 )
 _HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
 _CHOICES = ("mask", "difference", "axis", "colours")
 _FIGURE_SENTENCES = (
     *("queries", "keys", "state", "limits", "ratio_note", "block"),
-    *("growing", "masked"),
+    *("growing", "masked", "unknown"),
     *("lag_axis", "g_axis", "decay_title", "assumption", "decay_alt", "curve_alt"),
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from xpos_viz.experiment import Experiment
+from xpos_viz.experiment import Experiment, parse_number
 from xpos_viz.inputs import SOURCES
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state.changes import with_own
@@ -19,20 +19,32 @@ from xpos_viz.texts import LANGUAGES
 
 _HIDDEN = ("encodings", "cells")  # they are always the same
 _PLAIN = re.compile(r"[\w.,+-]{1,40}", re.ASCII)
+_HIDING = "…"
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A setting of an address that was not taken, its value, and what is used instead.
+    """A setting that was asked for and not taken, its value, and what is used instead.
 
     That is "" for a setting that is usually left out, and None for one that does not exist.
-    The reason is the message of the error, with the value and a way out.
+    The reason is the message of the error, with the value and a way out. What is not
+    :attr:`plain` is "…".
     """
 
     key: str
     value: str
     used: str | None = None
     reason: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, key: str, value: object, used: str | None, error: object = "") -> "Refusal":
+        """Return the refusal of a value that may hold anything."""
+        return cls(_shown(key), _shown(str(value)), used, str(error))
+
+    @property
+    def plain(self) -> bool:
+        """Whether the value, and so the reason, holds no more than may be shown."""
+        return self.value != _HIDING
 
 
 def to_address(state: State) -> dict[str, str]:
@@ -101,7 +113,7 @@ class _Address:
 
     def refuse(self, key: str, text: str, used: str | None, error: object = "") -> None:
         """Note a setting that cannot be used."""
-        self.refused.append(Refusal(key, _shown(text), used, str(error)))
+        self.refused.append(Refusal.of(key, text, used, error))
 
     def take(self, key: str, setting: Setting) -> Any:  # noqa: ANN401 - word, words or number
         """Read a setting; the usual value where there is none, or none that is legal."""
@@ -118,7 +130,7 @@ class _Address:
         for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
             text = self.left.pop(key)
             if key not in _settings(entries):
-                self.refuse(_shown(key), text, None)
+                self.refuse(key, text, None)
                 continue
             candidate = _with(entries, key, text)
             try:
@@ -134,7 +146,9 @@ class _Address:
         for name in dict.fromkeys(key.partition(".")[0] for key in own):
             group = {key: text for key, text in own.items() if key.partition(".")[0] == name}
             try:
-                state = with_own(state, {key: float(text) for key, text in group.items()})
+                state = with_own(
+                    state, {key: parse_number(key, text) for key, text in group.items()}
+                )
             except ValueError:
                 state = self._take_each(state, group)
         return state
@@ -143,7 +157,7 @@ class _Address:
         """Read a family's own parameters one by one."""
         for key, text in own.items():
             try:
-                state = with_own(state, {key: float(text)})
+                state = with_own(state, {key: parse_number(key, text)})
             except ValueError as error:
                 self.refuse(key, text, f"{OWN[key]:g}", error)
         return state
@@ -166,4 +180,4 @@ def _with(entries: Mapping[str, str], key: str, value: str) -> dict[str, str]:
 
 def _shown(text: str) -> str:
     """A piece of an address as it may be shown: plain characters, or nothing of it."""
-    return text if _PLAIN.fullmatch(text) else "…"
+    return text if _PLAIN.fullmatch(text) else _HIDING

@@ -61,7 +61,7 @@ MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
 MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
-_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: no cap holds for samples
+_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: a cap is for made ones, not for samples
 _SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
 _HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
 
@@ -118,7 +118,7 @@ class State:
     axis: str = words(LOOKS["axis"])
     difference: str = words(LOOKS["difference"])
     colours: str = words(LOOKS["colours"])
-    query: int = whole(20, 0, _LAST)
+    query: int = whole(2047, 0, _LAST)
     panels: str = words(("change", "rope", "xpos"))
     pair_encoding: str = words(FAMILIES)
     key: int = whole(0, 0, _LAST)

@@ -17,6 +17,15 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "axis": "log",
             },
         ),
+        "blocks": (
+            "long",
+            {
+                "source": "expectation",
+                "compare_masks": "yes",
+                "window_size": "1024",
+                "block_size": "1024",
+            },
+        ),
         "fp16": (
             "precision",
             {"source": "expectation", "scale_base": "128", "text_length": "2048"},

@@ -41,7 +41,7 @@ class Words:
     def check(self, name: str, value: object) -> str:
         """Return one of the words."""
         if value not in self.legal:
-            options = ", ".join(self.legal)
+            options = ", ".join(filter(None, self.legal))
             raise ValueError(f"unknown {name} {value!r:.40}; use one of: {options}.")
         return cast("str", value)
 

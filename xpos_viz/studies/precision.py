@@ -1,9 +1,13 @@
 r"""Where each number format ends, and what its angles lose, over the length of a text.
 
-The largest number that the factor form makes of L tokens is
-:math:`|k|_{\max} e^{g (L - 1)}` if positions are counted from the first token, and
-:math:`|k|_{\max} e^{g (L - 1)/2}` if from the middle, with g of
-:func:`xpos_viz.precision.growth`.
+Counted from the first token, the last of L tokens stands at L − 1, and the largest number that
+the factor form makes of them is :math:`|k|_{\max} e^{g (L - 1)}`. Counted from the middle, no
+token stands further out than (L − 1)/2, and it is :math:`|k|_{\max} e^{g (L - 1)/2}`. Here g is
+the growth per token, :func:`xpos_viz.precision.growth`.
+
+Angles are lost long before that in formats of few digits: a position or an angle is rounded to
+the next number that the format has, and the pair turns by that. What is said of angles is
+measured at some positions, not proven for all.
 """
 
 import math
@@ -33,7 +37,7 @@ TOLERANCE = 0.1
 
 _POINTS = 160  # along a curve
 _EACH = 16  # most positions that are measured between two points of a curve
-_BEFORE = 4096  # positions before a loss that are measured, every one
+_BEFORE = 4096  # positions before a loss that are measured one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +84,17 @@ class Angles:
 
     @property
     def lost(self) -> int | None:
-        """The first position with an error beyond :data:`TOLERANCE`, if there is any."""
+        """The first position measured whose error is beyond :data:`TOLERANCE`, or has no number.
+
+        None if there is no such position.
+        """
         beyond = ~(self.errors <= TOLERANCE)
         return int(self.positions[beyond.argmax()]) if beyond.any() else None
+
+    @property
+    def largest(self) -> float:
+        """The largest error at the positions that the format holds."""
+        return float(np.nanmax(self.errors))
 
     def curve(self) -> tuple[Numbers, Numbers]:
         """Return a few positions, and the largest error up to each."""
@@ -129,8 +141,9 @@ def overflow(encoding: Encoding, largest: float, length: int) -> Overflow:
 def angles(encoding: Encoding, name: str, kept: str, length: int) -> Angles:
     """Measure what the rotation table of one format loses, at some positions of a text.
 
-    These are all positions at first, then ever fewer on each stretch, and again all of them
-    before an angle is lost, so that the first loss is found.
+    The first ones are measured one by one, those further out at ever wider steps. Where an
+    angle is lost, the 4096 positions before it are measured too, since the loss may have begun
+    between two steps. An error at a single position further back may still be missed.
 
     Parameters
     ----------

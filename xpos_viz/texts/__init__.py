@@ -13,6 +13,9 @@ from typing import Any
 LANGUAGES: dict[str, str] = {"en": "English", "zh": "简体中文"}
 """Languages by code, each by its own name."""
 
+TAGS: dict[str, str] = {"en": "en", "zh": "zh-Hans"}
+"""Languages as a page in HTML names them, by code."""
+
 Text = Callable[..., str]
 """A function from a key, and values to fill in, to a sentence of one language."""
 

@@ -9,7 +9,18 @@ from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.state import opening
 from xpos_viz.texts import texts
-from xpos_viz.ui import compare, decay, livemap, long, neighbours, page, pairs, precision, tokens
+from xpos_viz.ui import (
+    compare,
+    decay,
+    livemap,
+    long,
+    neighbours,
+    notices,
+    page,
+    pairs,
+    precision,
+    tokens,
+)
 from xpos_viz.ui.session import begin
 
 PAGES = {
@@ -53,6 +64,9 @@ def main() -> None:
     shown = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{shown.title} · xpos_viz", page_icon="🌀", layout="wide")
     place = page.top(pages, text)
+    above = st.empty()
     shown.run()
     with place:
         page.share(text)
+    with above.container():
+        notices.others(text)

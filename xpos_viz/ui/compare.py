@@ -18,7 +18,7 @@ from xpos_viz.pictures.compare import pictures
 from xpos_viz.results import SHIFT, Result, run, self_check
 from xpos_viz.state.changes import with_moves
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, downloads, livemap, page
+from xpos_viz.ui import controls, downloads, livemap, notices, page
 from xpos_viz.ui.session import commit, language, state
 
 _PICTURE = (
@@ -36,7 +36,10 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with picture:
         own = ("base",) if state().apart == "yes" else ()
-        controls.offer(*_PICTURE, *("xpos_base" for _ in own))
+        keys = (*_PICTURE, *("xpos_base" for _ in own))
+        controls.offer(*keys)
+        with st.empty().container():  # the picture stays mounted when they go
+            notices.beside(text, *keys)
         livemap.show(experiment, text, page.mode(), state().look, _take, own, state().show)
         _figures(text)
         _text(experiment, text)
@@ -50,7 +53,7 @@ def show() -> None:
 
 def _take(moves: livemap.Moves) -> None:
     """Set what the picture's own controls were moved to."""
-    commit(lambda old: with_moves(old, moves), "livemap")
+    commit(lambda old: with_moves(old, moves), "livemap", moves)
 
 
 def _figures(text: Text) -> None:

@@ -13,6 +13,8 @@ from xpos_viz.figures.words import number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.livemap.message import MASKED
+from xpos_viz.look import LOOKS
 from xpos_viz.state import OWN, SETTINGS, State, opening
 from xpos_viz.state.changes import (
     with_apart,
@@ -23,11 +25,12 @@ from xpos_viz.state.changes import (
     with_setting,
     with_source,
     with_view,
+    with_window,
 )
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, source_of
 from xpos_viz.state.settings import Several, Words
-from xpos_viz.texts import LANGUAGES, Text
-from xpos_viz.ui import session
+from xpos_viz.texts import LANGUAGES, Text, texts
+from xpos_viz.ui import notices, session
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -93,13 +96,64 @@ def families(text: Text, *names: str) -> None:
     for row in rows:
         keys = [f"{row.name}.{name}" for name in row.defaults]
         if any(key in OWN and is_shown(key) for key in keys):
-            with st.expander(row.label):
+            with st.expander(row.label, expanded=bool(notices.concerning(*keys))):
                 own(text, row)
 
 
 def stage(text: Text) -> None:
     """Draw the choice of what maps show, from raw products to attention."""
     _choice(text, "stage", STAGES, state().experiment.view.stage, _with_stage, "ui.stages")
+
+
+def mask(text: Text) -> None:
+    """Draw the choice of which keys a query sees."""
+    _control(
+        st.selectbox,
+        "mask",
+        text("ui.mask"),
+        state().experiment.view.mask,
+        lambda old, new: with_view(old, mask=new),
+        options=MASKED,
+        format_func=lambda mask: text(f"figure.mask.{mask}"),
+        help=text("livemap.help.mask"),
+    )
+
+
+def window(text: Text) -> None:
+    """Draw the choice of which tokens are shown, where there are several."""
+    shown, last = state().experiment.window, state().experiment.inputs.tokens - 1
+    if last:
+        _control(
+            st.slider,
+            "window",
+            text("ui.window"),
+            (shown.start, shown.stop - 1),
+            lambda old, new: with_window(old, new[0], new[1] + 1),
+            min_value=0,
+            max_value=last,
+            help=text("livemap.help.window"),
+        )
+
+
+def colours(text: Text) -> None:
+    """Draw the choice of the colours of maps."""
+    _control(
+        st.selectbox,
+        "colours",
+        text("ui.colours"),
+        state().colours,
+        _set("colours"),
+        options=LOOKS["colours"],
+        format_func=lambda palette: text(f"livemap.palettes.{palette}"),
+        help=text("livemap.help.colours"),
+    )
+
+
+def width(text: Text) -> None:
+    """Draw the width of a head, where it is not that of a model."""
+    if not isinstance(state().experiment.inputs, Sample):
+        value = state().experiment.encodings[0].head_dim
+        _series(text, "head_dim", HEAD_DIMS, value, MAX_HEAD_DIM, with_head_dim)
 
 
 def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> None:
@@ -195,8 +249,7 @@ def _source(text: Text, experiment: Experiment) -> None:
         _sample(text, inputs)
     else:
         _series(text, "length", LENGTHS, inputs.length, MAX_LENGTH, with_inputs_named("length"))
-        width = experiment.encodings[0].head_dim
-        _series(text, "head_dim", HEAD_DIMS, width, MAX_HEAD_DIM, with_head_dim)
+        width(text)
     if isinstance(inputs, Random):
         _choice(
             text,
@@ -316,6 +369,7 @@ def _control(
     """
     if is_shown(key):
         _always(widget, key, label, value, change, **options)
+        notices.beside(texts(language()), key)
 
 
 def _always(
@@ -329,12 +383,13 @@ def _always(
     """Draw a widget, whatever the address shows."""
     if key != moved() or st.session_state.get(key) != value:
         st.session_state[key] = value
-    widget(
-        label,
-        key=key,
-        on_change=lambda: commit(lambda old: change(old, st.session_state[key]), key),
-        **options,
-    )
+    widget(label, key=key, on_change=partial(_take, key, change), **options)
+
+
+def _take(key: str, change: Change) -> None:
+    """Set what a widget was moved to."""
+    new = st.session_state[key]
+    commit(lambda old: change(old, new), key, {key: new})
 
 
 def _moved(name: str) -> Change:

@@ -92,6 +92,8 @@ def _controls(now: State, text: Text) -> None:
         controls.slide(text, "rho", range(-100, 101, 10))
     if now.assumption == "captured":
         controls.source(text)
+    else:
+        controls.width(text)
     controls.families(text, *now.curves)
     controls.reset(text)
 

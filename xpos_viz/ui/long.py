@@ -73,6 +73,7 @@ def _controls(now: State, text: Text) -> None:
     if now.long_inputs != "expectation":
         controls.slide(text, "long_seed", range(10))
     controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
+    controls.width(text)
     controls.parameters(text, "base", "gamma", "scale_base")
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
@@ -81,6 +82,7 @@ def _controls(now: State, text: Text) -> None:
     controls.slide(text, "block_size", SIZES)
     controls.choose(text, "long_stage", lambda stage: text(f"figure.stage.{stage}"))
     controls.choose(text, "long_reduce")
+    controls.colours(text)
     controls.reset(text)
 
 

@@ -57,9 +57,12 @@ def _controls(now: State, text: Text) -> None:
     for side in ("left", "right"):
         controls.choose(text, side, lambda name: REGISTRY[name].label)
     controls.stage(text)
+    controls.mask(text)
+    controls.window(text)
     decay.distance(text)
     controls.source(text)
     controls.families(text, now.left, now.right)
+    controls.colours(text)
     controls.reset(text)
 
 

@@ -14,12 +14,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
+from xpos_viz.figures.description import Plane
 from xpos_viz.pictures import Picture
-from xpos_viz.state import CONTROLS, PRESETS, Refusal, to_address
-from xpos_viz.texts import Text
+from xpos_viz.state import CONTROLS, PRESETS, to_address
+from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads
-from xpos_viz.ui.session import heard, link, refusals, state
+from xpos_viz.ui import controls, downloads, keyboard, notices
+from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
     r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;e^{\lambda_i(m-n)}",
@@ -27,7 +28,6 @@ ONE = (
 )
 """The one formula, as TeX."""
 
-_NOTICES = 4  # most refused settings that are named
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
@@ -41,6 +41,8 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+:has(> .st-key-tongue) { position: absolute; }
+.stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 /* maps side by side keep the size that they are drawn for, and move sideways */
 @media (max-width: 56rem) {
   .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
@@ -62,7 +64,9 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
     controls.offer_none()
+    notices.begin()
     st.html(_STYLE + _GROWN * large())
+    _speak()
     links, switch = st.columns([4, 1], vertical_alignment="center")
     with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, page in pages.items():
@@ -73,6 +77,13 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
     with switch:
         controls.language_switch(text)
     return place
+
+
+def _speak() -> None:
+    """Tell the browser the language of the page, which Streamlit says is English."""
+    with st.container(key="tongue"):
+        said = f"<script>document.documentElement.lang = '{TAGS[language()]}'</script>"
+        st.html(said, unsafe_allow_javascript=True)
 
 
 def share(text: Text) -> None:
@@ -105,11 +116,10 @@ def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
 
 
 def head(name: str, text: Text) -> None:
-    """Draw the title of a page, the question it answers, and what the address did not get."""
+    """Draw the title of a page, and the question it answers."""
     downloads.begin(name)
     st.title(text(f"pages.{name}.title"), anchor=False)
     st.markdown(text(f"pages.{name}.question"))
-    _refusals(text)
 
 
 def large() -> bool:
@@ -127,6 +137,8 @@ def picture(shown: Picture, text: Text) -> None:
     description = shown.description
     figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+    if isinstance(description, Plane):
+        keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         st.caption("  \n".join(description.notes))
     downloads.show(shown, text)
@@ -155,29 +167,3 @@ def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:
         for part in parts:
             st.caption(f"`{part.__module__}.{part.__qualname__}`")
             st.code(inspect.getsource(part))
-
-
-def _refusals(text: Text) -> None:
-    """What the address asked for and did not get, a few of them one by one.
-
-    They have a place of their own, so that the picture stays mounted when they go.
-    """
-    refused, place = refusals(), st.empty()
-    if not refused:
-        return
-    with place.container():
-        _warnings(refused, text)
-
-
-def _warnings(refused: list[Refusal], text: Text) -> None:
-    """A few refused settings one by one, and how many more there are."""
-    for refusal in refused[:_NOTICES]:
-        asked = {"key": refusal.key, "value": refusal.value}
-        if refusal.used is None:
-            st.warning(text("ui.unknown", key=refusal.key))
-        elif refusal.used:
-            st.warning(text("ui.refused", used=refusal.used, **asked))
-        else:
-            st.warning(text("ui.left_out", **asked))
-    if len(refused) > _NOTICES:
-        st.warning(text("ui.more_refused", count=len(refused) - _NOTICES))

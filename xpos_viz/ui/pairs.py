@@ -59,6 +59,7 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
         controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
         controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
+        controls.colours(text)
         controls.reset(text)
 
 
@@ -87,6 +88,7 @@ def _score(apart: Picture, text: Text) -> None:
     with picture:
         page.picture(apart, text)
     with beside:
+        controls.mask(text)
         controls.query(text)
         controls.key(text, visible(inputs, mask, chosen.query), chosen.key)
 

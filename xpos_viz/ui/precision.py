@@ -38,6 +38,7 @@ def show() -> None:
     picture, beside = st.columns([3, 1], gap="large")
     with beside:
         controls.choose(text, "formats", names=str)
+        controls.width(text)
         controls.parameters(text, "base", "gamma", "scale_base")
         controls.slide(text, "k_max", LARGEST)
         controls.slide(text, "text_length", LENGTHS)
@@ -103,12 +104,15 @@ def _seen(large: Overflow, lost: dict[str, Angles], text: Text) -> list[str]:
 
 
 def _angle(lost: dict[str, Angles], length: int, text: Text) -> str:
-    """Which format loses an angle first, if any does."""
-    places = {study.lost: name for name, study in lost.items() if study.lost is not None}
+    """Which formats lose an angle first, if any does."""
+    places = {name: study.lost for name, study in lost.items() if study.lost is not None}
     if not places:
         return text("precision.notice_kept", share=SHARE, length=tokens(length, text))
-    first = min(places)
-    return text("precision.notice_lost", name=places[first], place=number(first), share=SHARE)
+    first = min(places.values())
+    names = [name for name, place in places.items() if place == first]
+    return text(
+        "precision.notice_lost", names=listed(names, text), place=number(first), share=SHARE
+    )
 
 
 def _names(names: Sequence[str], text: Text) -> str:

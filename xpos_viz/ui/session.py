@@ -5,7 +5,9 @@ writes the address once, so each change is one step of the browser's history. An
 that is not the one last written was typed, shared or gone back to, and is read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
@@ -36,7 +38,7 @@ def state() -> State:
 
 
 def refusals() -> list[Refusal]:
-    """Return what the address asked for and did not get."""
+    """Return what the address, or a move since, asked for and did not get."""
     return st.session_state[_REFUSALS]
 
 
@@ -82,13 +84,25 @@ def reset(change: Callable[[State], State]) -> None:
     commit(change)
 
 
-def commit(change: Callable[[State], State], key: str | None = None) -> None:
-    """Change the state, by the control `key`, and write it to the address in one step."""
+def commit(
+    change: Callable[[State], State],
+    key: str | None = None,
+    asked: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Change the state, by the control `key`, and write it to the address in one step.
+
+    Where that cannot be, all stays as it is, and what was `asked` is noted as refused: of two
+    quick moves in one run the first may take the second's ground away.
+    """
     heard(key)
     try:
         changed = change(state())
-    except ValueError:  # two quick moves in one run, and the first took the second's ground away
+    except ValueError as error:
         heard(None)
+        st.session_state[_REFUSALS] = [
+            *(refusal for refusal in refusals() if refusal.key not in asked),
+            *(Refusal.of(name, value, "", error) for name, value in asked.items()),
+        ]
         return
     if changed == state():
         return

@@ -47,6 +47,7 @@ def show() -> None:
             controls.query(text)
             controls.parameters(text, "gamma", "scale_base")
             controls.choose(text, "panels")
+            controls.colours(text)
         controls.reset(text)
     families = (REGISTRY["rope"], REGISTRY["xpos"])
     page.formula(text("tokens.formula_words"), (page.ONE[0], *FORMULAS), families, text)

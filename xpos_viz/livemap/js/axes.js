@@ -60,9 +60,16 @@ export function barTicks(low, high, pixels, powers) {
   const apart = (ticks) => ((ticks[1].at - ticks[0].at) * pixels) / (high - low);
   const widest = (ticks) => Math.max(...ticks.map(({ label }) => label.length + 1)) * LETTER;
   for (let most = MOST; ; most -= 1) {
-    const ticks = roundTicks(low, high, most, powers ? 1 : 0).map(written);
+    const places = powers ? doublings(high, most) : roundTicks(low, high, most);
+    const ticks = places.map(written);
     if (most === 1 || ticks.length < 2 || apart(ticks) > widest(ticks)) return ticks;
   }
+}
+
+/** Whole exponents of 2 up to a limit; where it is no doubling, its ends. */
+function doublings(limit, most) {
+  if (limit >= 1) return roundTicks(-limit, limit, most, 1);
+  return factor(limit) === "1" ? [0] : [-limit, 0, limit];
 }
 
 function factor(power) {

@@ -53,6 +53,6 @@ export function notes({ payload: { text }, values }, { panels, bars }) {
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
     ratio ? fill(text.figure.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
     values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
-    count ? fill(text.no_numbers, { count: number(count), panel: panels[2].title[0] }) : "",
+    count ? fill(text.figure.unknown, { count: number(count) }) : "",
   ].filter(Boolean);
 }

@@ -1,0 +1,87 @@
+"""A page has a control for each setting that changes any of its pictures."""
+
+import pytest
+
+from tests.test_all_pages import opened, steady
+from tests.test_pages import MADE, SHORT
+from xpos_viz.export.recipe import fingerprint
+from xpos_viz.pictures import PICTURES
+from xpos_viz.state import OWN, SETTINGS, from_address, recorded
+from xpos_viz.state.settings import Several, Words
+from xpos_viz.texts import texts
+
+__all__ = ["steady"]
+CONTROLS = {"start": "window", "stop": "window"}
+LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
+CASES = (
+    ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
+    ("compare", MADE, {"head_dim", "length", "seed", "keys"}),
+    ("decay", {"curves": "xpos,yarn,alibi", "distance": "64"}, {"yarn.factor", "alibi.slope"}),
+    ("decay", MADE | {"distance": "20"}, {"head_dim", "curves", "assumption", "reading"}),
+    ("decay", SHORT | {"assumption": "captured", "distance": "9"}, {"name", "layer", "head"}),
+    ("decay", {"assumption": "correlated", "distance": "20"}, {"rho"}),
+    ("pairs", SHORT | {"query": "9", "key": "25"}, {"mask", "colours", "query", "pair_encoding"}),
+    ("pairs", MADE | {"pair_encoding": "llama3"}, {"llama3.factor", "head_dim", "axis"}),
+    ("tokens", SHORT, {"panels", "colours", "query", "layer"}),
+    ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
+    ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
+    ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
+    ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
+)
+NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
+OTHERS = {
+    "name": ("harbour",),
+    "source": ("random", "expectation"),  # a sample has a width of its own
+    "layer": ("16",),
+    "head": ("5",),
+    "length": ("16",),
+    "head_dim": ("4",),
+    "seed": ("7",),
+    "keys": ("independent",),
+    "base": ("1000",),
+    "gamma": ("0.9",),
+    "scale_base": ("3",),
+    "start": ("9",),
+    "stop": ("20",),
+    "stage": ("weights", "masked"),
+    "mask": ("none",),
+}
+
+
+def others(setting):
+    """Values of a setting, as an address has them."""
+    if isinstance(setting, Words):
+        return setting.legal
+    if isinstance(setting, Several):
+        return setting.legal[:1]
+    return (str(setting.lower), str(setting.usual + 1))
+
+
+def drawn(page, settings):
+    """What stands for all that a page draws; what is not legal beside the others is left out."""
+    state, _ = from_address(settings)
+    return fingerprint([picture.description for picture in PICTURES[page](state, texts("en"))])
+
+
+def obeyed(page, address):
+    """The controls of the settings that change a picture, each on its own."""
+    settings = recorded(from_address(address)[0])
+    before = drawn(page, settings)
+    values = {name: others(setting) for name, setting in SETTINGS.items()}
+    values |= OTHERS | {name: (f"{2 * usual:g}",) for name, usual in OWN.items()}
+    return {
+        CONTROLS.get(name, name)
+        for name, given in values.items()
+        if any(drawn(page, settings | {name: value}) != before for value in given)
+    }
+
+
+@pytest.mark.parametrize(("page", "address", "some"), CASES, ids=NAMES)
+def test_what_changes_a_picture_has_a_control(page, address, some):
+    found = obeyed(page, address)
+    assert some <= found
+    assert found <= opened(page, address).session_state["offered"]
+
+
+def test_every_page_is_looked_at():
+    assert {page for page, *_ in CASES} == PICTURES.keys()

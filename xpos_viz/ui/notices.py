@@ -1,0 +1,58 @@
+"""What was asked for and is not legal, as notices: each beside the control that it concerns.
+
+An address, two quick moves or a field may ask for it. A notice goes with the next change.
+"""
+
+import streamlit as st
+
+from xpos_viz.state import Refusal
+from xpos_viz.texts import Text
+from xpos_viz.ui.session import refusals
+
+_NAMED = 4  # most notices without a control
+_TOLD = "told"
+_CONTROLS = {"base.1": "base", "base.2": "xpos_base", "start": "window", "stop": "window"}
+
+
+def begin() -> None:
+    """Begin a page, on which nothing is told yet."""
+    st.session_state[_TOLD] = set()
+
+
+def beside(text: Text, *controls: str) -> None:
+    """Draw the notices of controls that stand here."""
+    st.session_state[_TOLD].update(controls)
+    for refusal in concerning(*controls):
+        st.warning(_words(refusal, text))
+
+
+def concerning(*controls: str) -> list[Refusal]:
+    """Return what was refused of some controls."""
+    return [refusal for refusal in refusals() if _control(refusal) in controls]
+
+
+def others(text: Text) -> None:
+    """Draw the notices of what has no control on the page, a few of them one by one."""
+    told = st.session_state[_TOLD]
+    left = [refusal for refusal in refusals() if _control(refusal) not in told]
+    for refusal in left[:_NAMED]:
+        st.warning(_words(refusal, text))
+    if len(left) > _NAMED:
+        st.warning(text("ui.more_refused", count=len(left) - _NAMED))
+
+
+def _control(refusal: Refusal) -> str:
+    """The key of the control that a setting has."""
+    return _CONTROLS.get(refusal.key, refusal.key)
+
+
+def _words(refusal: Refusal, text: Text) -> str:
+    """What was refused, what is used instead, and why."""
+    asked = {"key": refusal.key, "value": refusal.value}
+    if refusal.used is None:
+        return text("ui.unknown", key=refusal.key)
+    if refusal.used:
+        said = text("ui.refused", used=refusal.used, **asked)
+    else:
+        said = text("ui.left_out", **asked)
+    return text("ui.because", said=said, reason=refusal.reason) if refusal.plain else said
