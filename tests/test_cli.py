@@ -176,7 +176,7 @@ def test_a_map_is_that_of_python(tmp_path):
         layout=vectors.layout,
     )
     with np.load(path, allow_pickle=False) as arrays:
-        assert sorted(arrays) == ["counts_0", "positions", "values_0"]
+        assert sorted(arrays) == ["counts_0", "positions", "values_0", "xpos_viz"]
         np.testing.assert_array_equal(arrays["values_0"], pooled.values.numpy())
         np.testing.assert_array_equal(arrays["counts_0"], pooled.counts.numpy())
     found = rows("map", "xpos", *options)
@@ -241,8 +241,8 @@ REFUSALS = {
     "float32, float64.",
     ("precision", "--of", "angles", "--lengths", "x"): "lengths must be whole numbers between "
     "commas, got 'x'; use 512,2048.",
-    ("precision", "--of", "angles", "--lengths", "99999999"): "lengths must be at most 1048576 "
-    "here, got 99999999; use 1048576.",
+    ("precision", "--of", "angles", "--lengths", "99999999"): "lengths must be 1 to 1,048,576 "
+    "tokens here, got 99,999,999; use 512.",
     ("resolution", "--tokens", "99999999"): "tokens must be at most 1048576 here, got 99999999; "
     "use 1048576, or set XPOS_VIZ_MAX_LONG_LENGTH.",
     ("resolution", "--masks", "round"): "unknown mask 'round'; use one of: causal, none, "
@@ -473,7 +473,7 @@ def test_what_is_exported_can_be_made_again(words, name, start, tmp_path):
     assert code == 0, said
     assert said.startswith("reproduce\n")
     assert json.loads(printed)["xpos_viz"]["page"] == words[0]
-    assert said.endswith("All numbers are those of the file, to the last bit.\n")
+    assert said.endswith("All numbers are those of the file's recipe, to the last bit.\n")
     assert again.read_bytes().startswith(b"\x89PNG")
 
 
@@ -571,10 +571,44 @@ def test_a_file_without_a_recipe_is_a_failure():
     printed, said, code = call("reproduce", "README.md")
     assert (printed, code) == ("", 1)
     assert said.endswith(
-        "\nError: README.md: a recipe is the JSON that stands in files made by xpos_viz, got "
-        "'# xpos_viz\\n\\nSee what XPos changes in the attention scores; use such a file, or the "
-        "recipe.json of a bundle.\n"
+        f"\nError: README.md: a recipe is the JSON that stands in figures made by xpos_viz, got "
+        f"{Path('README.md').read_text(encoding='utf-8')!r:.120}; use such a file, or the "
+        "recipe.json of a bundle; a command is run again.\n"
     )
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+def test_a_table_says_by_which_command_it_was_written(form, tmp_path):
+    path = tmp_path / f"a.{form}"
+    assert call("curve", "rope", "--lags", "0,1", "--out", path)[2] == 0
+    _, said, code = call("reproduce", path)
+    assert code == 1
+    assert """got '{"xpos_viz": {"command": "curve rope --lags 0,1 --out """ in said
+    assert "a command is run again." in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("reproduce", "no.png"), "Invalid value for 'FILE': File 'no.png' does not exist."),
+        (("reproduce", "tests"), "Invalid value for 'FILE': File 'tests' is a directory."),
+        (
+            ("precision", "rope", "--lengths", "512,0"),
+            "lengths must be 1 to 1,048,576 tokens here, got 0; use 512.",
+        ),
+        (
+            ("curve", "rope", "--lags", "-5,1e9"),
+            (
+                "lags must be whole numbers ≥ 0 for a running mean, got -5.0; use range(1024), "
+                "for instance."
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_is_wrong_use(words, message):
+    printed, said, code = call(*words)
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"Error: {message}\n")
 
 
 def test_a_file_with_other_numbers_is_told(tmp_path, monkeypatch):

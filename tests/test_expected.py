@@ -163,7 +163,7 @@ def test_captured_vectors_must_fit_and_have_whole_lags():
     assert "use an encoding of its width" in message(wrong.scores, rope(8), [0])
     right = Captured(torch.ones(3, 8), torch.ones(3, 8))
     assert message(right.scores, rope(8), [0.5]) == (
-        "lags must be whole numbers for captured q and k, got [0.5]; use range(1024), for instance."
+        "lags must be whole numbers for captured q and k, got 0.5; use range(1024), for instance."
     )
 
 

@@ -17,7 +17,7 @@ from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce, write
 from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.citations import bibliography
-from xpos_viz.export.data import UNITS, arrays, tidy
+from xpos_viz.export.data import RECIPE, UNITS, arrays, npz, parquet, tidy
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.export.sweeps import sweep
 from xpos_viz.figures.files import Paper
@@ -116,6 +116,41 @@ def test_an_unknown_form_of_motion_is_refused():
     with pytest.raises(ValueError) as caught:
         animate(moving, "mp4", Recipe.of("decay", (picture,), state, "en"), texts("en"))
     assert str(caught.value) == "unknown form 'mp4'; use one of: html, gif."
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
+def test_a_drawing_that_is_cut_off_is_not_made_again(form):
+    picture, recipe = one()
+    whole = make(picture, form, recipe)
+    for end in (len(whole) // 2, len(whole) - 8):
+        with pytest.raises(ValueError, match=f"the {form.upper()} is (damaged|cut off).*a whole"):
+            reproduce(whole[:end])
+
+
+def test_numbers_that_were_changed_after_they_were_written_are_noticed():
+    picture, recipe = one("decay")
+    held = {RECIPE: np.array(recipe.text()), **dict(arrays(picture.description))}
+    moved = held["y_0"].copy()
+    moved[3] += 1
+    assert reproduce(npz(held)).same
+    assert not reproduce(npz({**held, "y_0": moved})).same
+    assert not reproduce(npz({name: held[name] for name in held if name != "y_0"})).same
+    table, told = tidy(picture), {RECIPE: recipe.text()}
+    changed = pd.concat([table.iloc[1:], table.iloc[:1]], ignore_index=True)
+    assert reproduce(parquet(table, told)).same
+    assert not reproduce(parquet(table.iloc[:-1], told)).same
+    assert not reproduce(parquet(changed, told)).same
+
+
+def test_a_bundle_with_changed_numbers_is_noticed():
+    state, _ = from_address({"distance": "64"})
+    whole, file = bundle("decay", state, "en"), BytesIO()
+    assert reproduce(whole).same
+    with ZipFile(BytesIO(whole)) as old, ZipFile(file, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content[:-3] + b"7\n" if name.endswith(".csv") else content)
+    assert not reproduce(file.getvalue()).same
 
 
 @each_page
@@ -217,23 +252,28 @@ def test_every_family_is_cited_once():
         (
             b"hello",
             (
-                "a recipe is the JSON that stands in files made by xpos_viz, got 'hello'; use "
-                "such a file, or the recipe.json of a bundle."
+                "a recipe is the JSON that stands in figures made by xpos_viz, got 'hello'; use "
+                "such a file, or the recipe.json of a bundle; a command is run again."
             ),
         ),
         (b"GIF89a no picture", "this GIF file cannot be read; use a whole file."),
         (
             b'<script type="application/json" id="xpos_viz">{"xpos_viz": 1}</script>',
             (
-                "a recipe is the JSON that stands in files made by xpos_viz, got "
-                "'{\"xpos_viz\": 1}'; use such a file, or the recipe.json of a bundle."
+                "a recipe is the JSON that stands in figures made by xpos_viz, got "
+                "'{\"xpos_viz\": 1}'; use such a file, or the recipe.json of a bundle; a command "
+                "is run again."
             ),
         ),
         (b"PK\x03\x04 no archive", "this archive cannot be read: File is not a zip file."),
         (
             b"\x89PNG\r\n\x1a\n",
+            "the PNG is damaged at byte 8; use a whole file.",
+        ),
+        (
+            b"<svg></svg>",
             (
-                "this PNG has no recipe of xpos_viz in its metadata; use a file as xpos_viz wrote "
+                "this SVG has no recipe of xpos_viz in its metadata; use a file as xpos_viz wrote "
                 "it: other programs may leave metadata out."
             ),
         ),
@@ -311,8 +351,8 @@ def test_a_recipe_of_another_form_is_refused(changes):
     with pytest.raises(ValueError) as caught:
         reproduce(text.encode())
     assert str(caught.value) == (
-        f"a recipe is the JSON that stands in files made by xpos_viz, got {text!r:.60}; use such "
-        "a file, or the recipe.json of a bundle."
+        f"a recipe is the JSON that stands in figures made by xpos_viz, got {text!r:.120}; use "
+        "such a file, or the recipe.json of a bundle; a command is run again."
     )
 
 

@@ -1,10 +1,14 @@
 """What all commands share: what they say of themselves, and how they fail."""
 
+import shlex
 from traceback import walk_tb
 
 import click
 
 from xpos_viz.cli import COMMANDS
+
+GIVEN = "xpos_viz.given"
+"""Where the context of a command keeps what was given, as it is typed in a shell."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -15,6 +19,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read options; --scale_base, as in Python, is --scale-base."""
+        ctx.meta[GIVEN] = shlex.join([str(ctx.info_name), *args])
         try:
             return super().parse_args(ctx, [_dashed(each) for each in args])
         except ValueError as error:

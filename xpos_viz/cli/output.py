@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xpos_viz.cli.command import GIVEN
 from xpos_viz.export import data
 from xpos_viz.export.files import write
+from xpos_viz.export.recipe import told
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -80,6 +82,11 @@ def check_path(out: Path, forms: tuple[str, ...]) -> None:
         raise ValueError(f"there is no folder {out.parent}; make it, or use another one.")
 
 
+def _told() -> str:
+    """The command that writes the file, as it was given."""
+    return told(click.get_current_context().meta[GIVEN])
+
+
 def _json(table: pd.DataFrame, _: Arrays | None = None) -> str:
     """Rows as objects; null is no number, and "inf" and "-inf" lie beyond all of them."""
     rows = [
@@ -109,8 +116,10 @@ FORMS: Mapping[str, Callable[[pd.DataFrame, Arrays | None], bytes]] = MappingPro
     {
         "csv": lambda table, _: data.csv(table),
         "json": lambda table, _: _json(table).encode(),
-        "parquet": lambda table, _: data.parquet(table, {}),
-        "npz": lambda table, arrays: data.npz(arrays or _columns(table)),
+        "parquet": lambda table, _: data.parquet(table, {data.RECIPE: _told()}),
+        "npz": lambda table, arrays: data.npz(
+            {data.RECIPE: np.array(_told()), **(arrays or _columns(table))}
+        ),
     }
 )
 """Kinds of files by the ending of their names."""

@@ -60,10 +60,11 @@ def command(
     its size, 0 to 2.
     """
     encodings, formats = encodings_of(names, head_dim, parameters), _formats(dtypes)
+    measured = _lengths(lengths)
     if of == "overflow":
         table = limits_table(encodings, formats, largest)
     else:
-        table = _angles(encodings, _lengths(lengths), formats, words_of(kept))
+        table = _angles(encodings, measured, formats, words_of(kept))
     put(table, as_json=as_json, out=out)
 
 
@@ -95,6 +96,6 @@ def _formats(text: str) -> list[torch.dtype]:
 def _lengths(text: str) -> list[int]:
     """Lengths that can be measured in a while."""
     lengths = wholes_of("lengths", text)
-    if long := [length for length in lengths if length > MOST]:
-        raise ValueError(f"lengths must be at most {MOST} here, got {long[0]}; use {MOST}.")
+    if wrong := [length for length in lengths if not 1 <= length <= MOST]:
+        raise ValueError(f"lengths must be 1 to {MOST:,} tokens here, got {wrong[0]:,}; use 512.")
     return lengths

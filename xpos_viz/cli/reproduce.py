@@ -18,7 +18,7 @@ WRITTEN = (*FORMS, *MOVING)
 
 
 @click.command(cls=Command, short_help=summary("reproduce"))
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @out_option(*WRITTEN)
 @click.option("--picture", help="Of a bundle: which picture; the first one if none is named.")
 @paper_options(None)
@@ -43,7 +43,7 @@ def command(file: Path, out: Path | None, picture: str | None, **paper: str | No
             + ", ".join(f"{name} {version}" for name, version in made.recipe.versions.items())
             + "."
         )
-    click.echo("All numbers are those of the file, to the last bit.", err=True)
+    click.echo("All numbers are those of the file's recipe, to the last bit.", err=True)
 
 
 def _made(file: Path) -> Reproduction:

@@ -49,11 +49,11 @@ def head_numbers(values: Sequence[Float[Tensor, "..."]]) -> Int[Tensor, "heads o
 def whole_lags(lags: Positions | float, low: float, what: str) -> Float[Tensor, "..."]:
     """Lags in float64, or ValueError if one is not whole or below `low`."""
     distance = real_positions(lags, "lags")
-    if bool(((distance != distance.floor()) | (distance < low)).any()):
+    wrong = distance[(distance != distance.floor()) | (distance < low)]
+    if len(wrong):
         bound = f" ≥ {low:g}" if math.isfinite(low) else ""
-        shown = repr(lags).replace("\n", " ")
         raise ValueError(
-            f"lags must be whole numbers{bound} for {what}, got {shown:.60}; "
+            f"lags must be whole numbers{bound} for {what}, got {float(wrong[0])!r}; "
             "use range(1024), for instance."
         )
     return distance

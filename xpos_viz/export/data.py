@@ -53,6 +53,13 @@ def npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return file.getvalue()
 
 
+def npy(array: NDArray[Any]) -> bytes:
+    """Write one array, as it stands in an NPZ file."""
+    file = BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
 def arrays(description: Description) -> Iterator[Named]:
     """Return what a description draws, as named arrays.
 

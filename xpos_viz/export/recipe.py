@@ -115,9 +115,16 @@ class Recipe:
             return cls(paper=Paper(**words.pop("paper")), **words)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"a recipe is the JSON that stands in files made by xpos_viz, got {text!r:.60}; "
-                "use such a file, or the recipe.json of a bundle."
+                f"a recipe is the JSON that stands in figures made by xpos_viz, got {text!r:.120}; "
+                "use such a file, or the recipe.json of a bundle; a command is run again."
             ) from error
+
+
+def told(command: str) -> str:
+    """Write which command of `xpos-viz` made a table, and when, with which versions, as JSON."""
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    entries = {"command": command, "date": date, "versions": versions()}
+    return json.dumps({"xpos_viz": entries}, ensure_ascii=False)
 
 
 def versions() -> dict[str, str]:

@@ -1,18 +1,19 @@
 """A file made again from the recipe within it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from types import MappingProxyType
 from zipfile import BadZipFile, ZipFile
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from xpos_viz.export.data import RECIPE
+from xpos_viz.export.data import RECIPE, arrays, csv, npy, tidy
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
 from xpos_viz.export.sweeps import Sweep, sweep
 from xpos_viz.figures.recipes import recipe_of
@@ -43,7 +44,8 @@ class Reproduction:
     moving
         The picture in motion, if it is one.
     same
-        Whether all their numbers and words are those of the file, to the last bit.
+        Whether all their numbers and words are those of the recipe, and those that a file of
+        numbers or a bundle holds besides, to the last bit.
     """
 
     recipe: Recipe
@@ -74,7 +76,8 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
     moving = _moving(recipe, state, report) if recipe.sweep else None
     report(1.0)
     drawn = [each.description for each in pictures] if moving is None else moving.frames
-    return Reproduction(recipe, state, pictures, moving, fingerprint(drawn) == recipe.numbers)
+    same = fingerprint(drawn) == recipe.numbers and _holds(content, pictures)
+    return Reproduction(recipe, state, pictures, moving, same)
 
 
 def recipe_in(content: bytes) -> str:
@@ -134,6 +137,23 @@ def _moving(recipe: Recipe, state: State, report: Report) -> Sweep:
     return sweep(recipe.page, recipe.picture, state, parameter, values, text, report)
 
 
+def _holds(content: bytes, pictures: Sequence[Picture]) -> bool:
+    """Whether a file of numbers, or a bundle, holds those of the pictures; drawings hold none."""
+    if content.startswith(b"PAR1"):
+        file, expected = pq.ParquetFile(pa.BufferReader(content)), tidy(pictures[0])
+        known = file.metadata.num_rows == len(expected)  # a hostile file may claim any number
+        return known and file.read().to_pandas().equals(expected)
+    if not content.startswith(b"PK"):
+        return True
+    with ZipFile(BytesIO(content)) as archive:
+        held = {each.filename: (each.CRC, each.file_size) for each in archive.infolist()}
+    if SIDECAR in held:
+        members = {f"{each.name}.csv": csv(tidy(each)) for each in pictures}
+    else:
+        members = {f"{n}.npy": npy(array) for n, array in arrays(pictures[0].description)}
+    return all(held.get(name) == (crc32(data), len(data)) for name, data in members.items())
+
+
 def _in_gif(content: bytes) -> str:
     """The recipe of a picture in motion: the file's comment."""
     try:
@@ -158,8 +178,16 @@ def _in_zip(content: bytes) -> str:
         with ZipFile(BytesIO(content)) as archive:
             names = archive.namelist()
             found = next((name for name in (SIDECAR, f"{RECIPE}.npy") if name in names), None)
-            if found is None or archive.getinfo(found).file_size > _MOST:
-                raise ValueError(f"there is no recipe in this archive, got {names!r:.80}.")
+            if found is None:
+                raise ValueError(
+                    f"there is no recipe in this archive, got {names!r:.80}; use a bundle or an "
+                    "NPZ file of xpos_viz."
+                )
+            if (size := archive.getinfo(found).file_size) > _MOST:
+                raise ValueError(
+                    f"a recipe has at most {_MOST:,} bytes, got {found} with {size:,}; use a file "
+                    "as xpos_viz wrote it."
+                )
             within = archive.read(found)
     except BadZipFile as error:
         raise ValueError(f"this archive cannot be read: {error}.") from error

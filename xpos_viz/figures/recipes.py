@@ -5,6 +5,7 @@ A PNG has it in an iTXt chunk, an SVG in an element of its metadata, a PDF in it
 
 import re
 import struct
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from xml.etree import ElementTree
@@ -36,7 +37,7 @@ def recipe_of(content: bytes) -> str:
     Raises
     ------
     ValueError
-        For a file without a recipe, or of another kind.
+        For a file without a recipe, one that is not whole, or one of another kind.
 
     Examples
     --------
@@ -74,33 +75,36 @@ def _found(content: bytes) -> tuple[str, str | None]:
 def _of_png(content: bytes) -> str | None:
     """The text of the chunk with our keyword: keyword, 0, not packed, 0, language, 0, key, 0."""
     start = KEY.encode() + b"\0\0\0\0\0"
-    texts = (data for name, data in _chunks(content) if name == b"iTXt")
-    found = next((data for data in texts if data.startswith(start)), None)
-    return None if found is None else found[len(start) :].decode()
+    texts = [data for name, data in _chunks(content) if name == b"iTXt" and data.startswith(start)]
+    return texts[0][len(start) :].decode() if texts else None
 
 
 def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The chunks of a PNG, as far as they are whole."""
-    place = len(_PNG)
-    while place + 8 <= len(content):
-        length, name = struct.unpack(">I4s", content[place : place + 8])
-        yield name, content[place + 8 : place + 8 + length]
+    """The chunks of a PNG, each with the right checksum, up to its end."""
+    place, name = len(_PNG), b""
+    while name != b"IEND":
+        length, name = struct.unpack(">I4s", content[place : place + 8].ljust(8, b"\0"))
+        data = content[place + 8 : place + 8 + length]
+        checksum = content[place + 8 + length : place + 12 + length]
+        if checksum != zlib.crc32(name + data).to_bytes(4, "big"):
+            raise ValueError(f"the PNG is damaged at byte {place:,}; use a whole file.")
+        yield name, data
         place += length + 12
 
 
 def _of_svg(content: bytes) -> str | None:
     """The text of our element."""
     try:
-        for _, element in ElementTree.iterparse(BytesIO(content)):
-            if element.tag == ELEMENT:
-                return element.text or ""
+        elements = [element for _, element in ElementTree.iterparse(BytesIO(content))]
     except ElementTree.ParseError as error:
         raise ValueError(f"the SVG is damaged: {error}; use a whole file.") from error
-    return None
+    return next((element.text or "" for element in elements if element.tag == ELEMENT), None)
 
 
 def _of_pdf(content: bytes) -> str | None:
     """The keywords behind our key: a string in parentheses, in ASCII or UTF-16."""
+    if not content.rstrip().endswith(b"%%EOF"):
+        raise ValueError("the PDF is cut off; use a whole file.")
     for found in re.finditer(rb"/Keywords\s*\(((?:[^\\()]|\\.)*)\)", content, re.DOTALL):
         raw = re.sub(
             rb"\\(.)", lambda part: _ESCAPED.get(part[1], part[1]), found[1], flags=re.DOTALL
