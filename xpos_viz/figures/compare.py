@@ -8,6 +8,7 @@ import pandas as pd
 from xpos_viz.comparison import Comparison
 from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
     data_words,
     label,
@@ -90,24 +91,26 @@ def decay_curves(
     """
     logarithmic = logarithmic and len(experiment.window) > 1
     shown = table[table["lag"] > 0] if logarithmic else table
-    lines = []
-    for encoding in dict.fromkeys(experiment.encodings):
+    encodings = dict.fromkeys(experiment.encodings)
+    curves = []
+    for encoding, (colour, dash) in zip(encodings, lines(encodings), strict=True):
         rows = shown[shown["encoding"] == repr(encoding)]
-        lines.append(Curve(label(encoding, text), rows["lag"].to_numpy(), rows["g"].to_numpy()))
+        lags, g = rows["lag"].to_numpy(), rows["g"].to_numpy()
+        curves.append(Curve(label(encoding, text), lags, g, line=colour, dash=dash))
     ends = "; ".join(
         text(
-            "figure.curve_alt", label=line.label, first=rounded(line.y[0]), last=rounded(line.y[-1])
+            "figure.curve_alt", label=each.label, first=rounded(each.y[0]), last=rounded(each.y[-1])
         )
-        for line in lines
+        for each in curves
     )
     return Curves(
         name="decay",
-        alt=text("figure.decay_alt", lag=number(lines[0].x[-1]), ends=ends),
+        alt=text("figure.decay_alt", lag=number(curves[0].x[-1]), ends=ends),
         title=(text("figure.decay_title"), text("figure.assumption")),
         x=text("figure.lag_axis"),
         y=text("figure.g_axis"),
         logarithmic=logarithmic,
-        curves=tuple(lines),
+        curves=tuple(curves),
     )
 
 

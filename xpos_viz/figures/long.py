@@ -9,6 +9,7 @@ import pandas as pd
 from xpos_viz.curves import resolution_label
 from xpos_viz.encoding import lookup
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
     label,
     listed,
@@ -96,8 +97,8 @@ def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves
             line=line,
             dash=DASHES[stroke],
         )
-        for (line, encoding), (stroke, mask) in product(
-            enumerate(course.encodings), enumerate(course.masks)
+        for ((line, _), encoding), (stroke, mask) in product(
+            zip(lines(course.encodings), course.encodings, strict=True), enumerate(course.masks)
         )
     ]
     return Curves(
