@@ -11,7 +11,18 @@ from xpos_viz.comparison import compare
 from xpos_viz.encoding import longrope, t5
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.words import factors, label, number, rounded, settings, span, tokens
+from xpos_viz.figures.words import (
+    factors,
+    label,
+    many,
+    number,
+    percent,
+    portion,
+    rounded,
+    settings,
+    span,
+    tokens,
+)
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
@@ -55,17 +66,22 @@ def decay(*encodings, language="en", **options):
     [
         (0.0, "0"),
         (1.0, "1"),
-        (-2.5, "-2.5"),
+        (-2.5, "−2.5"),
         (0.4, "0.4"),
         (1 / 3, "0.3333333333333333"),
         (1e5, "100,000"),
         (500_000.25, "500,000.25"),
         (999_999_999.0, "999,999,999"),
-        (1e9, "1e+09"),
-        (2.5e12, "2.5e+12"),
+        (1e9, "10⁹"),
+        (-1e12, "−10¹²"),
+        (-0.0, "0"),
+        (-1e-300, "−10⁻³⁰⁰"),
+        (np.nan, "–"),
+        (-np.inf, "−∞"),
+        (2.5e12, "2.5\u00a0×\u00a010¹²"),
         (1e-3, "0.001"),
-        (1e-6, "1e-06"),
-        (np.inf, "inf"),
+        (1e-6, "10⁻⁶"),
+        (np.inf, "∞"),
         (1000, "1,000"),
     ],
 )
@@ -80,11 +96,42 @@ def test_numbers_for_a_reader(value, words):
         (1234.5, "1,230"),
         (0.012345, "0.0123"),
         (2.0, "2"),
-        (1.23456e-5, "1.23e-05"),
+        (1.23456e-5, "1.23\u00a0×\u00a010⁻⁵"),
     ],
 )
 def test_measured_numbers_have_three_digits(value, words):
     assert rounded(value) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "one", "digits"),
+    [
+        (0.4857, "48.6\u00a0%", "48.6\u00a0%"),
+        (-0.0, "0.0\u00a0%", "0\u00a0%"),
+        (-1e-300, "0.0\u00a0%", "−10⁻²⁹⁸\u00a0%"),
+        (-0.012, "−1.2\u00a0%", "−1.2\u00a0%"),
+        (0.000123, "0.0\u00a0%", "0.0123\u00a0%"),
+        (np.nan, "–", "–\u00a0%"),
+    ],
+)
+def test_shares_have_a_percent_sign_that_stays_with_them(share, one, digits):
+    assert percent(share) == one
+    assert portion(share) == digits
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "chinese"),
+    [
+        (9999, "9,999", "9,999"),
+        (43_000, "43,000", "4.3\u00a0万"),
+        (4_300_000_000, "4.3\u00a0billion", "43\u00a0亿"),
+        (1_100_000_000_000, "1.1\u00a0trillion", "1.1\u00a0万亿"),
+        (550_000_000_000, "550\u00a0billion", "5,500\u00a0亿"),
+    ],
+)
+def test_large_counts_have_the_words_of_a_language(count, english, chinese):
+    assert many(count, texts("en")) == english
+    assert many(count, texts("zh")) == chinese
 
 
 @pytest.mark.parametrize(
@@ -95,7 +142,7 @@ def test_measured_numbers_have_three_digits(value, words):
         (1.0, {-1: "1/2", 0: "1", 1: "2"}),
         (3.2, {-2: "1/4", 0: "1", 2: "4"}),
         (12.0, {-10: "1/1,020", -5: "1/32", 0: "1", 5: "32", 10: "1,020"}),
-        (1074.0, {-1000: "1/1.07e+301", -500: "1/3.27e+150", 0: "1"}),
+        (1074.0, {-1000: "9.33\u00a0×\u00a010⁻³⁰²", -500: "3.05\u00a0×\u00a010⁻¹⁵¹", 0: "1"}),
     ],
 )
 def test_exponents_are_written_as_factors(limit, ticks):
@@ -111,6 +158,8 @@ def test_exponents_are_written_as_factors(limit, ticks):
         (1, "1 token", "1 个词元"),
         (2, "2 tokens", "2 个词元"),
         (1002, "1,002 tokens", "1,002 个词元"),
+        (2**54, "1.8\u00a0×\u00a010¹⁶ tokens", "1.8\u00a0×\u00a010¹⁶ 个词元"),
+        (np.inf, "∞ tokens", "∞ 个词元"),
         (0.999999, "1 token", "1 个词元"),
         (0.25, "0.25 tokens", "0.25 个词元"),
         (1234.5, "1,230 tokens", "1,230 个词元"),
@@ -154,8 +203,8 @@ LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
             "base 10,000, e 1 … 4 (4 pairs), s 4, L₀ 2,048",
             "base 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
         ),
-        (t5(8, table=LEARNED), "table -2 … 5.75 (32 buckets)", "table -2 … 5.75（32 个桶）"),
-        (t5(8, table=(LEARNED,) * 3), "table -2 … 5.75 (3 heads)", "table -2 … 5.75（3 个头）"),
+        (t5(8, table=LEARNED), "table −2 … 5.75 (32 buckets)", "table −2 … 5.75（32 个桶）"),
+        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 (3 heads)", "table −2 … 5.75（3 个头）"),
     ],
     ids=["heads", "pairs", "buckets", "heads of buckets"],
 )
@@ -245,7 +294,7 @@ def test_the_last_panel_is_the_comparison_that_is_asked_for(language, how):
 
 
 def test_a_ratio_is_said_to_be_that_of_the_shown_means():
-    end = "Colours end at the 99.5 % quantile of the magnitudes at Δ ≥ 0, "
+    end = "Colours end at the 99.5\u00a0% quantile of the magnitudes at Δ ≥ 0, "
     result, maps = drawn.maps(how="ratio")
     limit, own = (
         rounded(result.limit),

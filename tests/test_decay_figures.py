@@ -63,7 +63,7 @@ def test_a_logarithmic_axis_has_no_lag_0():
     ("subject", "assumed"),
     [
         (Chance(), "assumes standard normal q and k, independent"),
-        (Chance(-0.5), "assumes standard normal q and k with correlation ρ = -0.5"),
+        (Chance(-0.5), "assumes standard normal q and k with correlation ρ = −0.5"),
         (Averaged(Sample("pronoun", 8, 2)), "given q and k, averaged over their positions"),
     ],
 )

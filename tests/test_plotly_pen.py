@@ -275,7 +275,7 @@ def test_labels_stay_text():
         assert tuple(axis["ticktext"]) == SAFE
     (trace,) = spec["data"]
     words = drawn.array(trace["customdata"])
-    assert words[0, 1] == "m 0 &lt;b&gt; · n 1 &amp; · Δ -1"
+    assert words[0, 1] == "m 0 &lt;b&gt; · n 1 &amp; · Δ −1"
     assert not re.search(r"<(?!br)", "".join(words.ravel()))
 
 
@@ -315,7 +315,7 @@ def test_the_read_out_names_query_key_lag_and_value(labelled):
             trophy, the = result.labels[1], result.labels[0]
             assert cells[1, 0] == f"query 1 {trophy} · key 0 {the} · lag 1"
         else:
-            assert "query %{y:~g} · key %{x:~g} · lag %{customdata}" in template
+            assert "query %{y:,} · key %{x:,} · lag %{customdata:,}" in template
             assert np.array_equal(cells, np.where(result.seen, result.lags, 0))
 
 

@@ -75,7 +75,7 @@ def test_a_format_keeps_its_colour_whichever_are_chosen():
 def test_the_alternative_text_has_the_lengths():
     assert large(("float16",)).alt == (
         "Digits of the largest factor of XPos (base 10,000, γ 0.4, B 512) over the length of a "
-        "text: float16 holds 4,533 tokens counted from the first, 9,065 from the middle."
+        "text: float16 holds 4,533 tokens counted from the first, 9,065 tokens from the middle."
     )
 
 

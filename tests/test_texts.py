@@ -101,6 +101,15 @@ def test_no_sentence_is_empty(language):
         assert "  " not in sentence, key
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_numbers_are_written_alike(language):
+    """Thousands have a comma, powers of ten are raised, a percent sign stays with its number."""
+    unlike = r"\d %|} %|\de[+-]?\d|\d \d{3}\b|(?<![\d.:§])(?!19\d\d|20[012]\d)\d{4,}"
+    sentences = {key: re.sub(r"\(https?:.*?\)", "", w) for key, w in catalogue(language).items()}
+    found = {key: re.findall(unlike, words) for key, words in sentences.items()}
+    assert {key: numbers for key, numbers in found.items() if numbers} == {}
+
+
 def test_chinese_is_chinese():
     """What has no Chinese character is a formula or a word that both languages use."""
     english = catalogue("en")

@@ -174,7 +174,7 @@ def test_of_a_long_text_a_piece_is_shown_and_the_rest_is_counted(query):
     shown = tinted(reading, texts("en"))
     piece = reading.piece
     assert len(shown.tokens) == PIECE
-    assert f"Shown: tokens {piece.start} to {piece.stop - 1} of 1,002." in shown.notes
+    assert f"Shown: tokens {piece.start} to {piece.stop - 1:,} of 1,002." in shown.notes
     left = [note for note in shown.notes if note.startswith("Left out")]
     if piece.start:
         before, after = (

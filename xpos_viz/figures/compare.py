@@ -137,7 +137,7 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
     """The lines that say how cells, colours and the mask are to be read."""
     result = comparison.result
     view = result.experiment.view
-    notes = [text("figure.block", block=result.block)] if result.block > 1 else []
+    notes = [text("figure.block", block=number(result.block))] if result.block > 1 else []
     limit, difference = rounded(result.limit), rounded(comparison.limit)
     if comparison.kind.powers:
         notes.append(text("figure.ratio_note", limit=limit))

@@ -121,8 +121,8 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
         panel=text(
             "figure.state", stage=each.encoding.family.label, mask=mask_words(each.mask, text)
         ),
-        eighth=number(-(-long.tokens // 8)),
-        half=number(-(-long.tokens // 2)),
+        eighth=tokens(-(-long.tokens // 8), text),
+        half=tokens(-(-long.tokens // 2), text),
         near=rounded(each.near),
         far=rounded(each.far),
     )

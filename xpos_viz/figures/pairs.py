@@ -87,7 +87,7 @@ def motion(response: Response, text: Text) -> Plane:
         y=text("pairs.imaginary"),
         labels=tuple(text("pairs.point", pair=pair) for pair in response.pairs),
         paths=response.values,
-        steps=tuple(f"Δ = {lag}" for lag in response.lags),
+        steps=tuple(f"Δ = {number(lag)}" for lag in response.lags),
         notes=(text("pairs.plane_note", lag=number(int(response.lags[-1]))),),
     )
 
@@ -141,13 +141,13 @@ def score_parts(parts: Parts, text: Text) -> Bars:
 
 def cell_words(parts: Parts, text: Text) -> str:
     """Write which query and key a score is of: query 27 “.” · key 0 “The” · lag 27."""
-    places = [str(parts.query), str(parts.key)]
+    places = [number(parts.query), number(parts.key)]
     if parts.words:
         places = [
             text("livemap.token", position=position, token=word)
             for position, word in zip(places, parts.words, strict=True)
         ]
-    return text("livemap.cell", query=places[0], key=places[1], lag=parts.lag)
+    return text("livemap.cell", query=places[0], key=places[1], lag=number(parts.lag))
 
 
 def count_words(count: int, text: Text) -> str:

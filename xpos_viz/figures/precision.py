@@ -7,7 +7,7 @@ import numpy as np
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES
-from xpos_viz.figures.words import label, number, rounded
+from xpos_viz.figures.words import counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
 
@@ -139,12 +139,12 @@ def _meetings(study: Overflow, origin: str, formats: Sequence[str]) -> list[Mark
     limits, digits = study.limits[origin], study.limits["digits"]
     places = {rounded(int(limits[name])): name for name in reversed(formats)}
     return [
-        Mark(int(limits[name]), digits[name], number(int(limits[name])), _XPOS)
+        Mark(int(limits[name]), digits[name], counted(int(limits[name])), _XPOS)
         for name in places.values()
     ]
 
 
 def _reach(study: Overflow, name: str, text: Text) -> str:
     """How far a format reaches, in words."""
-    start, centred = (number(int(study.limits[origin][name])) for origin in _ORIGINS)
+    start, centred = (tokens(int(study.limits[origin][name]), text) for origin in _ORIGINS)
     return text("precision.reach", name=name, start=start, centred=centred)

@@ -5,7 +5,7 @@ import streamlit as st
 from xpos_viz.attention import attention_logits
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.neighbours import family_table
-from xpos_viz.figures.words import percent, rounded, tokens
+from xpos_viz.figures.words import percent, portion, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.neighbours import pictures, side_by_side
 from xpos_viz.results import Result
@@ -90,7 +90,7 @@ def _seen(result: Result, distance: int, text: Text) -> list[str]:
         return [text("ui.notice_alone")]
     names = {"left": left.family.label, "right": right.family.label}
     first, second = (measurement.reach for measurement in result.measurements)
-    ends = [decay.left(landmarks(encoding, distance)) for encoding in (left, right)]
+    ends = [portion(landmarks(encoding, distance).left) for encoding in (left, right)]
     return [
         text(
             "neighbours.notice_far",
