@@ -41,7 +41,7 @@ _STYLE = """<style>
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
-.st-key-tongue { position: absolute; }
+:has(> .st-key-tongue) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 /* maps side by side keep the size that they are drawn for, and move sideways */
 @media (max-width: 56rem) {
