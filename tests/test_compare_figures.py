@@ -34,7 +34,7 @@ STATES = {
     ("en", "scaled", "none"): "scores / √d, no mask",
     ("en", "masked", "causal"): "logits, causal mask",
     ("en", "weights", "none"): "softmax weights, no mask",
-    ("zh", "scores", "causal"): "原始分数 q·k，因果掩码",
+    ("zh", "scores", "causal"): "原始分数\u00a0q·k，因果掩码",
     ("zh", "weights", "none"): "softmax 权重，无掩码",
 }
 
@@ -184,7 +184,7 @@ def test_an_encoding_is_written_with_its_parameters():
     assert settings(rope(8), text) == "base 10,000"
     assert label(rope(8), text) == "RoPE (base 10,000)"
     assert (settings(nope(8), text), label(nope(8), text)) == ("", "NoPE")
-    assert settings(encoding, texts("zh")) == "base 100,000，γ 0.25，B 1,024"
+    assert settings(encoding, texts("zh")) == "底数 100,000，γ 0.25，B 1,024"
 
 
 LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
@@ -196,15 +196,15 @@ LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
         (
             xpos(8, gamma=(0.8, 0.2, 0.4)),
             "base 10,000, γ 0.2 … 0.8 (3 heads), B 512",
-            "base 10,000，γ 0.2 … 0.8（3 个头），B 512",
+            "底数 10,000，γ 0.2 … 0.8（3 个头），B 512",
         ),
         (
             longrope(8, factors=(1.0, 1.5, 2.5, 4.0)),
             "base 10,000, e 1 … 4 (4 pairs), s 4, L₀ 2,048",
-            "base 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
+            "底数 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
         ),
-        (t5(8, table=LEARNED), "table −2 … 5.75 (32 buckets)", "table −2 … 5.75（32 个桶）"),
-        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 (3 heads)", "table −2 … 5.75（3 个头）"),
+        (t5(8, table=LEARNED), "table −2 … 5.75 (32 buckets)", "表 −2 … 5.75（32 个桶）"),
+        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 (3 heads)", "表 −2 … 5.75（3 个头）"),
     ],
     ids=["heads", "pairs", "buckets", "heads of buckets"],
 )
@@ -215,10 +215,11 @@ def test_several_values_are_written_as_their_range(encoding, english, chinese):
 
 @each_language
 def test_every_family_can_be_written(language):
+    text = texts(language)
     for encoding in cases.assorted(8):
-        words = label(encoding, texts(language))
-        assert words.startswith(encoding.family.label)
-        assert all(row.symbol in words for row in encoding.family.parameters.values())
+        words = label(encoding, text)
+        assert words.startswith(text(f"families.{encoding.name}"))
+        assert all(text(f"symbols.{name}") in words for name in encoding.family.parameters)
 
 
 # Maps
@@ -252,11 +253,12 @@ def test_axes_are_those_of_the_run():
 @pytest.mark.parametrize(("language", "stage", "mask"), STATES)
 def test_titles_name_encoding_parameters_stage_and_mask(language, stage, mask):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
-    state, comma = STATES[language, stage, mask], {"en": ", ", "zh": "，"}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    state = STATES[language, stage, mask]
     assert [panel.title for panel in maps.panels] == [
-        ("RoPE", "base 100,000", state),
-        ("XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state),
-        ("XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state),
+        ("RoPE", f"{base} 100,000", state),
+        ("XPos", f"{base} 100,000{comma}γ 0.4{comma}B 24", state),
+        ("XPos − RoPE", f"{base} 100,000{comma}γ 0.4{comma}B 24", state),
     ]
 
 
@@ -268,8 +270,8 @@ COMPARED = {
         "softmax weights",
         "difference of weight (share of 1)",
     ),
-    ("zh", "plain"): ("XPos − RoPE", "原始分数 q·k", "分数 q·k（无单位）之差"),
-    ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数 q·k", "所显示平均值之比"),
+    ("zh", "plain"): ("XPos − RoPE", "原始分数\u00a0q·k", "分数\u00a0q·k（无单位）之差"),
+    ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数\u00a0q·k", "所显示平均值之比"),
     ("zh", "weights"): ("XPos − RoPE（权重）", "softmax 权重", "权重（占 1 的份额）之差"),
 }
 
@@ -278,9 +280,10 @@ COMPARED = {
 def test_the_last_panel_is_the_comparison_that_is_asked_for(language, how):
     result, maps = drawn.maps(language=language, how=how, colours="teal_brown")
     comparison, title = compare(result, how), COMPARED[language, how]
-    comma, mask = {"en": (", ", "causal mask"), "zh": ("，", "因果掩码")}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    mask = {"en": "causal mask", "zh": "因果掩码"}[language]
     panel, bar = maps.panels[-1], maps.bars[-1]
-    parameters = comma.join(("base 100,000", "γ 0.4", "B 24"))
+    parameters = comma.join((f"{base} 100,000", "γ 0.4", "B 24"))
     assert panel.title == (title[0], parameters, f"{title[1]}{comma}{mask}")
     assert np.array_equal(panel.values, comparison.shown, equal_nan=True)
     assert (bar.label, bar.limit, bar.scale) == (title[2], comparison.limit, "diverging")
@@ -337,7 +340,7 @@ def test_words_of_axes_and_bars():
     ]
     _, maps = drawn.maps(language="zh")
     assert (maps.axis.query, maps.axis.key, maps.axis.lag) == ("查询", "键", "位置差")
-    assert [bar.label[:6] for bar in maps.bars] == ["分数 q·k"] * 2
+    assert [bar.label[:6] for bar in maps.bars] == ["分数\u00a0q·k"] * 2
     assert maps.bars[1].label.endswith("之差")
 
 
@@ -404,7 +407,7 @@ def test_alternative_text_of_one_token_leaves_out_what_there_is_not():
     )
     _, maps = drawn.maps(Expectation(2), (rope(2),), language="zh")
     assert maps.alt == (
-        "RoPE (base 10,000) 的热图；原始分数 q·k，因果掩码；词元 0 到 1。"
+        "RoPE (底数 10,000) 的热图；原始分数\u00a0q·k，因果掩码；词元 0 到 1。"
         "距离不小于窗口一半处分数绝对值的平均：第一个为 1.08，最后一个为 1.08。"
     )
 

@@ -14,7 +14,7 @@ from xpos_viz.texts import texts
 EN, ZH = texts("en"), texts("zh")
 XPOS = xpos(8, scale_base=16.0)
 LABEL = "XPos (base 10,000, γ 0.4, B 16)"
-LABEL_ZH = "XPos (base 10,000，γ 0.4，B 16)"
+LABEL_ZH = "XPos (底数 10,000，γ 0.4，B 16)"
 LEFT = [(zeta / 1.4) ** (27 / 16) for zeta in (0.4, 1.15)]  # ζ^(Δ/B) of pairs 0 and 3 at lag 27
 
 

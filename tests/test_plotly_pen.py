@@ -245,11 +245,12 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
     spec, text = drawn.spec(draw(maps)), texts(language)
     lines = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
-    state, comma = drawn.state(stage, mask, language), {"en": ", ", "zh": "，"}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    state = drawn.state(stage, mask, language)
     assert [line.split("<br>") for line in lines] == [
-        ["RoPE", "base 100,000", state],
-        ["XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state],
-        ["XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state],
+        ["RoPE", f"{base} 100,000", state],
+        ["XPos", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
+        ["XPos − RoPE", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
     ]
     bars = [
         spec["layout"][name]["colorbar"]["title"]["text"] for name in ("coloraxis", "coloraxis2")

@@ -11,6 +11,7 @@ from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
     data_words,
+    family_name,
     label,
     listed,
     mask_words,
@@ -46,7 +47,10 @@ def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") ->
     state = _state(experiment, stage, text)
     panels = [
         Panel(
-            (encoding.family.label, settings(encoding, text), state), shown.values, 0, result.seen
+            (family_name(encoding.family, text), settings(encoding, text), state),
+            shown.values,
+            0,
+            result.seen,
         )
         for encoding, shown in zip(experiment.encodings, result.measurements, strict=True)
     ]
@@ -124,7 +128,7 @@ def _compared(comparison: Comparison, text: Text, colours: str) -> tuple[Panel, 
     """The last panel, which compares, and its colour bar."""
     how, result, stage = comparison.how, comparison.result, comparison.stage
     first, last = result.experiment.encodings[0], result.experiment.encodings[-1]
-    names = {"first": first.family.label, "last": last.family.label}
+    names = {place: family_name(e.family, text) for place, e in (("first", first), ("last", last))}
     name, state = text(f"figure.comparison.{how}", **names), _state(result.experiment, stage, text)
     label = text(f"figure.comparison_value.{how}", value=text(f"figure.value.{stage}"))
     return (

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.curves import resolution_label
-from xpos_viz.encoding import lookup
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
+    family_name,
     label,
     listed,
     mask_words,
@@ -91,7 +91,11 @@ def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves
     rows = dict(iter(table.groupby(["encoding", "mask"])["resolution"]))
     curves = [
         Curve(
-            text("figure.state", stage=lookup(encoding.name).label, mask=mask_words(mask, text)),
+            text(
+                "figure.state",
+                stage=family_name(encoding.family, text),
+                mask=mask_words(mask, text),
+            ),
             steps,
             rows[encoding.name, mask].to_numpy(),
             line=line,
@@ -119,7 +123,9 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
     return text(
         f"long.sizes.{far}",
         panel=text(
-            "figure.state", stage=each.encoding.family.label, mask=mask_words(each.mask, text)
+            "figure.state",
+            stage=family_name(each.encoding.family, text),
+            mask=mask_words(each.mask, text),
         ),
         eighth=tokens(-(-long.tokens // 8), text),
         half=tokens(-(-long.tokens // 2), text),
@@ -133,13 +139,17 @@ def _panel(each: LongMap, long: Long, text: Text) -> Panel:
     mask, encoding = Mask.of(each.mask), each.encoding
     stage, kind = text(f"figure.stage.{long.stage}"), text(f"ui.long_mask_words.{mask.name}")
     title = (
-        encoding.family.label,
+        family_name(encoding.family, text),
         settings(encoding, text),
         text("figure.state", stage=stage, mask=kind),
     )
     if len(long.masks) > 1:
         size = tokens(mask.size, text) if mask.size else text("long.unbounded")
-        title = (kind, size, text("figure.state", stage=encoding.family.label, mask=stage))
+        title = (
+            kind,
+            size,
+            text("figure.state", stage=family_name(encoding.family, text), mask=stage),
+        )
     return Panel(title, each.values, 0, each.counts > 0)
 
 

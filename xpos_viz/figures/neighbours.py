@@ -9,7 +9,7 @@ from xpos_viz.comparison import Comparison
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.description import Heatmaps
-from xpos_viz.figures.words import label, listed, settings, tokens
+from xpos_viz.figures.words import family_name, label, listed, settings, tokens
 from xpos_viz.studies.neighbours import LAGS, shares
 from xpos_viz.texts import Text
 
@@ -43,7 +43,7 @@ def family_table(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                text("neighbours.encoding"): encoding.family.label,
+                text("neighbours.encoding"): family_name(encoding.family, text),
                 **dict(zip((tokens(lag, text) for lag in LAGS), shares(encoding), strict=True)),
                 text("neighbours.parameters"): settings(encoding, text),
                 text("neighbours.source"): encoding.family.source,

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from xpos_viz.figures.description import Bar, Bars, Grid, Plane
-from xpos_viz.figures.words import label, listed, number, percent, rounded
+from xpos_viz.figures.words import family_name, label, listed, number, percent, rounded
 from xpos_viz.studies.pairs import Parts, Response
 from xpos_viz.texts import Text
 
@@ -108,7 +108,7 @@ def score_parts(parts: Parts, text: Text) -> Bars:
     Bars
         A group for each pair, a bar for each encoding.
     """
-    names = [encoding.family.label for encoding in parts.encodings]
+    names = [family_name(encoding.family, text) for encoding in parts.encodings]
     sums = listed(
         [
             text("pairs.sum", name=name, score=rounded(score))

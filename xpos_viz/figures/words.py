@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.encoding import Encoding, Parameter, Value
+from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
 from xpos_viz.masks import Mask
@@ -182,22 +182,29 @@ def settings(encoding: Encoding, text: Text) -> str:
 
 def _setting(parameter: Parameter, value: Value, text: Text) -> str:
     """Write the value, or the range of the values, of one parameter."""
+    symbol = text(f"symbols.{parameter.name}")
     if not isinstance(value, tuple):
-        return f"{parameter.symbol} {number(value)}"
+        return f"{symbol} {number(value)}"
     kind = "head" if isinstance(value[0], tuple) else parameter.each
     return text(
         f"figure.each.{kind}",
-        symbol=parameter.symbol,
+        symbol=symbol,
         least=number(float(np.min(value))),
         most=number(float(np.max(value))),
         count=len(value),
     )
 
 
+def family_name(family: Family, text: Text) -> str:
+    """Write what a family of encodings is called: XPos, or Decay only."""
+    return text(f"families.{family.name}")
+
+
 def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
     described = settings(encoding, text)
-    return f"{encoding.family.label} ({described})" if described else encoding.family.label
+    name = family_name(encoding.family, text)
+    return f"{name} ({described})" if described else name
 
 
 def token_axis(

@@ -5,7 +5,7 @@ import streamlit as st
 from xpos_viz.attention import attention_logits
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.neighbours import family_table
-from xpos_viz.figures.words import percent, portion, rounded, tokens
+from xpos_viz.figures.words import family_name, percent, portion, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.neighbours import pictures, side_by_side
 from xpos_viz.results import Result
@@ -55,7 +55,7 @@ def _later(result: Result, text: Text) -> None:
 def _controls(now: State, text: Text) -> None:
     """Which two, how they are seen, on what, and their parameters."""
     for side in ("left", "right"):
-        controls.choose(text, side, lambda name: REGISTRY[name].label)
+        controls.choose(text, side, lambda name: family_name(REGISTRY[name], text))
     controls.stage(text)
     controls.mask(text)
     controls.window(text)
@@ -85,10 +85,10 @@ def _seen(result: Result, distance: int, text: Text) -> list[str]:
     """Three sentences about both, or the one that there is nothing to compare."""
     left, right = result.experiment.encodings
     if left == right:
-        return [text("neighbours.same", label=left.family.label)]
+        return [text("neighbours.same", label=family_name(left.family, text))]
     if result.experiment.window.stop == 1:
         return [text("ui.notice_alone")]
-    names = {"left": left.family.label, "right": right.family.label}
+    names = {side: family_name(e.family, text) for side, e in (("left", left), ("right", right))}
     first, second = (measurement.reach for measurement in result.measurements)
     ends = [portion(landmarks(encoding, distance).left) for encoding in (left, right)]
     return [

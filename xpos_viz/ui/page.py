@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Plane
+from xpos_viz.figures.words import family_name
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -157,7 +158,7 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [f"{row.label}: {row.formula} ({row.source})" for row in families]
+        rows = [f"{family_name(row, text)}: {row.formula} ({row.source})" for row in families]
         st.caption("  \n".join(rows))
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from xpos_viz.curves import half_life, pair_shares, turns, wavelength
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.words import label, number, percent, rounded, tokens
+from xpos_viz.figures.words import family_name, label, number, percent, rounded, tokens
 from xpos_viz.kernel import lag_response
 from xpos_viz.pictures import Picture
 from xpos_viz.pictures.pairs import pictures, score
@@ -57,7 +57,7 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
             _table(encoding, state().experiment.inputs.tokens, text)
     with beside:
         controls.source(text)
-        controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
+        controls.choose(text, "pair_encoding", lambda name: family_name(REGISTRY[name], text))
         controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.colours(text)
@@ -97,7 +97,7 @@ def _score(apart: Picture, text: Text) -> None:
 
 def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:
     """How many pairs turn less than once in the text, and which halve within it."""
-    table, name = rows(encoding, length), encoding.family.label
+    table, name = rows(encoding, length), family_name(encoding.family, text)
     named = {"tokens": tokens(length, text), "count": len(table), "label": name}
     around, halves = table["turns"], table["half_life"]
     most = rounded(around.max())
