@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests import drawn, kinds
+from xpos_viz.figures.description import Mark
 from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.theme import INKS, LINES
 
@@ -94,6 +95,15 @@ def test_marks_are_points_whose_names_have_a_ground(logarithmic):
     )
     assert first["bgcolor"] == "rgba(18,22,29,0.88)"
     assert first["font"]["color"] == INKS["dark"].text
+
+
+def test_the_name_of_a_mark_at_an_end_is_not_cut_off():
+    x = np.linspace(1, 1000, 4)
+    marks = (Mark(8.0, 0.4, "first", 0), Mark(40.0, 0.2, "second", 1), Mark(990.0, 0.2, "last", 1))
+    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
+    curves = tuple(replace(curve, x=x) for curve in described.curves)
+    _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
+    assert [note["xanchor"] for note in notes] == ["left", "left", "right"]
 
 
 def test_marks_without_a_name_are_points_alone():

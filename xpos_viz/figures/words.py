@@ -61,6 +61,17 @@ def many(count: float, text: Text) -> str:
     return f"{rounded(count / size)}\u00a0{word}"
 
 
+def fixed(value: float, decimals: int) -> str:
+    """Write a number with so many decimals, as in a column.
+
+    Examples
+    --------
+    >>> fixed(1.0, 3), fixed(-0.0848, 3), fixed(-1e-9, 3)
+    ('1.000', '−0.085', '0.000')
+    """
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
 def percent(share: float) -> str:
     r"""Write a share for a reader, with one decimal.
 
@@ -71,7 +82,7 @@ def percent(share: float) -> str:
     """
     if not math.isfinite(share):
         return "–"
-    return f"{round(100 * share, 1) + 0.0:.1f}\u00a0%".replace("-", "−")
+    return f"{fixed(100 * share, 1)}\u00a0%"
 
 
 def portion(share: float) -> str:

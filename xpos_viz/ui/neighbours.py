@@ -4,7 +4,7 @@ import streamlit as st
 
 from xpos_viz.attention import attention_logits
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.neighbours import family_table
+from xpos_viz.figures.neighbours import family_words, share_rows
 from xpos_viz.figures.words import family_name, percent, portion, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.neighbours import pictures, side_by_side
@@ -18,9 +18,6 @@ from xpos_viz.ui.session import language, state
 
 LOGITS = ("masked", "weights")
 """The stages at which a bias and a temperature are seen."""
-
-WIDTHS = (190, 250, 340)
-"""Of the columns of words, pixels."""
 
 
 def show() -> None:
@@ -67,18 +64,14 @@ def _controls(now: State, text: Text) -> None:
 
 
 def _table(now: State, text: Text) -> None:
-    """All families with the parameters that are set."""
+    """What all families leave of g with the parameters that are set, and what each of them is."""
     encodings = [now.encoding(name) for name in REGISTRY]
     st.header(text("neighbours.all"), anchor=False)
     st.markdown(text("neighbours.table"))
-    rows = family_table(encodings, text)
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in rows.columns[1:-3]}
-    words = {
-        name: st.column_config.TextColumn(width=width)
-        for name, width in zip(rows.columns[-3:], WIDTHS, strict=True)
-    }
-    st.dataframe(rows, hide_index=True, height="content", column_config=numbers | words)
+    st.table(share_rows(encodings, text))
     downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings), text)
+    rows = [family_words(encoding, text) for encoding in encodings]
+    st.markdown("\n".join(f"- **{name}**  \n  {formula}  \n  {of}" for name, formula, of in rows))
 
 
 def _seen(result: Result, distance: int, text: Text) -> list[str]:

@@ -49,6 +49,9 @@ _STYLE = """<style>
   .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
   .st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
 }
+/* tables of words and numbers fit a phone, or move sideways */
+.stTable { overflow-x: auto; }
+@media (max-width: 40rem) { .stTable :is(td, th) { padding-inline: .25rem; } }
 </style>"""
 _LARGE = 1.375  # times the usual type
 _GROWN = f"<style>html {{ font-size: {16 * _LARGE:g}px !important; }}</style>"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xpos_viz.theme import Ink
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
-_LEFT, _RIGHT = 64, 16  # pixels beside what has one pair of axes
+_LEFT, _RIGHT = 64, 28  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
 _LINE = 17  # pixels of a line of a title
@@ -62,6 +62,9 @@ def axis_style(ink: Ink) -> dict[str, Any]:
         "tickcolor": ink.faint,
         "tickfont": {"color": ink.faint, "size": 11},
         "linecolor": ink.faint,
+        "separatethousands": True,
+        "exponentformat": "power",
+        "minexponent": 6,
     }
 
 

@@ -56,7 +56,7 @@ def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
     ends = np.log10(ends) if curves.logarithmic_y else ends
     shared = {"range": ends.tolist()} if curves.y_limits else {}
     if curves.logarithmic_y:
-        return log_axis(*height_limits(curves)) | {"exponentformat": "power"} | shared
+        return log_axis(*height_limits(curves)) | shared
     return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint} | shared
 
 
