@@ -33,8 +33,8 @@ STILL = {
 }
 HEADS_STILL = {
     "en": "In the maps of the 9 heads of layer 8 nothing changes by more than 0.0001 percentage "
-    "points either.",
-    "zh": "第 8 层 9 个头的图中，变化同样都不超过 0.0001 个百分点。",
+    "points.",
+    "zh": "第 8 层 9 个头的图中，变化都不超过 0.0001 个百分点。",
 }
 
 
