@@ -11,7 +11,18 @@ from xpos_viz.comparison import compare
 from xpos_viz.encoding import longrope, t5
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.words import factors, label, number, rounded, settings, span, tokens
+from xpos_viz.figures.words import (
+    factors,
+    label,
+    many,
+    number,
+    percent,
+    portion,
+    rounded,
+    settings,
+    span,
+    tokens,
+)
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
@@ -23,7 +34,7 @@ STATES = {
     ("en", "scaled", "none"): "scores / √d, no mask",
     ("en", "masked", "causal"): "logits, causal mask",
     ("en", "weights", "none"): "softmax weights, no mask",
-    ("zh", "scores", "causal"): "原始分数 q·k，因果掩码",
+    ("zh", "scores", "causal"): "原始分数\u00a0q·k，因果掩码",
     ("zh", "weights", "none"): "softmax 权重，无掩码",
 }
 
@@ -55,17 +66,22 @@ def decay(*encodings, language="en", **options):
     [
         (0.0, "0"),
         (1.0, "1"),
-        (-2.5, "-2.5"),
+        (-2.5, "−2.5"),
         (0.4, "0.4"),
         (1 / 3, "0.3333333333333333"),
         (1e5, "100,000"),
         (500_000.25, "500,000.25"),
         (999_999_999.0, "999,999,999"),
-        (1e9, "1e+09"),
-        (2.5e12, "2.5e+12"),
+        (1e9, "10⁹"),
+        (-1e12, "−10¹²"),
+        (-0.0, "0"),
+        (-1e-300, "−10⁻³⁰⁰"),
+        (np.nan, "–"),
+        (-np.inf, "−∞"),
+        (2.5e12, "2.5\u00a0×\u00a010¹²"),
         (1e-3, "0.001"),
-        (1e-6, "1e-06"),
-        (np.inf, "inf"),
+        (1e-6, "10⁻⁶"),
+        (np.inf, "∞"),
         (1000, "1,000"),
     ],
 )
@@ -80,11 +96,42 @@ def test_numbers_for_a_reader(value, words):
         (1234.5, "1,230"),
         (0.012345, "0.0123"),
         (2.0, "2"),
-        (1.23456e-5, "1.23e-05"),
+        (1.23456e-5, "1.23\u00a0×\u00a010⁻⁵"),
     ],
 )
 def test_measured_numbers_have_three_digits(value, words):
     assert rounded(value) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "one", "digits"),
+    [
+        (0.4857, "48.6\u00a0%", "48.6\u00a0%"),
+        (-0.0, "0.0\u00a0%", "0\u00a0%"),
+        (-1e-300, "0.0\u00a0%", "−10⁻²⁹⁸\u00a0%"),
+        (-0.012, "−1.2\u00a0%", "−1.2\u00a0%"),
+        (0.000123, "0.0\u00a0%", "0.0123\u00a0%"),
+        (np.nan, "–", "–\u00a0%"),
+    ],
+)
+def test_shares_have_a_percent_sign_that_stays_with_them(share, one, digits):
+    assert percent(share) == one
+    assert portion(share) == digits
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "chinese"),
+    [
+        (9999, "9,999", "9,999"),
+        (43_000, "43,000", "4.3\u00a0万"),
+        (4_300_000_000, "4.3\u00a0billion", "43\u00a0亿"),
+        (1_100_000_000_000, "1.1\u00a0trillion", "1.1\u00a0万亿"),
+        (550_000_000_000, "550\u00a0billion", "5,500\u00a0亿"),
+    ],
+)
+def test_large_counts_have_the_words_of_a_language(count, english, chinese):
+    assert many(count, texts("en")) == english
+    assert many(count, texts("zh")) == chinese
 
 
 @pytest.mark.parametrize(
@@ -95,7 +142,7 @@ def test_measured_numbers_have_three_digits(value, words):
         (1.0, {-1: "1/2", 0: "1", 1: "2"}),
         (3.2, {-2: "1/4", 0: "1", 2: "4"}),
         (12.0, {-10: "1/1,020", -5: "1/32", 0: "1", 5: "32", 10: "1,020"}),
-        (1074.0, {-1000: "1/1.07e+301", -500: "1/3.27e+150", 0: "1"}),
+        (1074.0, {-1000: "9.33\u00a0×\u00a010⁻³⁰²", -500: "3.05\u00a0×\u00a010⁻¹⁵¹", 0: "1"}),
     ],
 )
 def test_exponents_are_written_as_factors(limit, ticks):
@@ -111,6 +158,8 @@ def test_exponents_are_written_as_factors(limit, ticks):
         (1, "1 token", "1 个词元"),
         (2, "2 tokens", "2 个词元"),
         (1002, "1,002 tokens", "1,002 个词元"),
+        (2**54, "1.8\u00a0×\u00a010¹⁶ tokens", "1.8\u00a0×\u00a010¹⁶ 个词元"),
+        (np.inf, "∞ tokens", "∞ 个词元"),
         (0.999999, "1 token", "1 个词元"),
         (0.25, "0.25 tokens", "0.25 个词元"),
         (1234.5, "1,230 tokens", "1,230 个词元"),
@@ -135,7 +184,7 @@ def test_an_encoding_is_written_with_its_parameters():
     assert settings(rope(8), text) == "base 10,000"
     assert label(rope(8), text) == "RoPE (base 10,000)"
     assert (settings(nope(8), text), label(nope(8), text)) == ("", "NoPE")
-    assert settings(encoding, texts("zh")) == "base 100,000，γ 0.25，B 1,024"
+    assert settings(encoding, texts("zh")) == "底数 100,000，γ 0.25，B 1,024"
 
 
 LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
@@ -147,15 +196,15 @@ LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
         (
             xpos(8, gamma=(0.8, 0.2, 0.4)),
             "base 10,000, γ 0.2 … 0.8 (3 heads), B 512",
-            "base 10,000，γ 0.2 … 0.8（3 个头），B 512",
+            "底数 10,000，γ 0.2 … 0.8（3 个头），B 512",
         ),
         (
             longrope(8, factors=(1.0, 1.5, 2.5, 4.0)),
             "base 10,000, e 1 … 4 (4 pairs), s 4, L₀ 2,048",
-            "base 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
+            "底数 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
         ),
-        (t5(8, table=LEARNED), "table -2 … 5.75 (32 buckets)", "table -2 … 5.75（32 个桶）"),
-        (t5(8, table=(LEARNED,) * 3), "table -2 … 5.75 (3 heads)", "table -2 … 5.75（3 个头）"),
+        (t5(8, table=LEARNED), "table −2 … 5.75 (32 buckets)", "表 −2 … 5.75（32 个桶）"),
+        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 (3 heads)", "表 −2 … 5.75（3 个头）"),
     ],
     ids=["heads", "pairs", "buckets", "heads of buckets"],
 )
@@ -166,10 +215,11 @@ def test_several_values_are_written_as_their_range(encoding, english, chinese):
 
 @each_language
 def test_every_family_can_be_written(language):
+    text = texts(language)
     for encoding in cases.assorted(8):
-        words = label(encoding, texts(language))
-        assert words.startswith(encoding.family.label)
-        assert all(row.symbol in words for row in encoding.family.parameters.values())
+        words = label(encoding, text)
+        assert words.startswith(text(f"families.{encoding.name}"))
+        assert all(text(f"symbols.{name}") in words for name in encoding.family.parameters)
 
 
 # Maps
@@ -203,11 +253,12 @@ def test_axes_are_those_of_the_run():
 @pytest.mark.parametrize(("language", "stage", "mask"), STATES)
 def test_titles_name_encoding_parameters_stage_and_mask(language, stage, mask):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
-    state, comma = STATES[language, stage, mask], {"en": ", ", "zh": "，"}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    state = STATES[language, stage, mask]
     assert [panel.title for panel in maps.panels] == [
-        ("RoPE", "base 100,000", state),
-        ("XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state),
-        ("XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state),
+        ("RoPE", f"{base} 100,000", state),
+        ("XPos", f"{base} 100,000{comma}γ 0.4{comma}B 24", state),
+        ("XPos − RoPE", f"{base} 100,000{comma}γ 0.4{comma}B 24", state),
     ]
 
 
@@ -219,8 +270,8 @@ COMPARED = {
         "softmax weights",
         "difference of weight (share of 1)",
     ),
-    ("zh", "plain"): ("XPos − RoPE", "原始分数 q·k", "分数 q·k（无单位）之差"),
-    ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数 q·k", "所显示平均值之比"),
+    ("zh", "plain"): ("XPos − RoPE", "原始分数\u00a0q·k", "分数\u00a0q·k（无单位）之差"),
+    ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数\u00a0q·k", "所显示平均值之比"),
     ("zh", "weights"): ("XPos − RoPE（权重）", "softmax 权重", "权重（占 1 的份额）之差"),
 }
 
@@ -229,9 +280,10 @@ COMPARED = {
 def test_the_last_panel_is_the_comparison_that_is_asked_for(language, how):
     result, maps = drawn.maps(language=language, how=how, colours="teal_brown")
     comparison, title = compare(result, how), COMPARED[language, how]
-    comma, mask = {"en": (", ", "causal mask"), "zh": ("，", "因果掩码")}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    mask = {"en": "causal mask", "zh": "因果掩码"}[language]
     panel, bar = maps.panels[-1], maps.bars[-1]
-    parameters = comma.join(("base 100,000", "γ 0.4", "B 24"))
+    parameters = comma.join((f"{base} 100,000", "γ 0.4", "B 24"))
     assert panel.title == (title[0], parameters, f"{title[1]}{comma}{mask}")
     assert np.array_equal(panel.values, comparison.shown, equal_nan=True)
     assert (bar.label, bar.limit, bar.scale) == (title[2], comparison.limit, "diverging")
@@ -245,7 +297,7 @@ def test_the_last_panel_is_the_comparison_that_is_asked_for(language, how):
 
 
 def test_a_ratio_is_said_to_be_that_of_the_shown_means():
-    end = "Colours end at the 99.5 % quantile of the magnitudes at Δ ≥ 0, "
+    end = "Colours end at the 99.5\u00a0% quantile of the magnitudes at Δ ≥ 0, "
     result, maps = drawn.maps(how="ratio")
     limit, own = (
         rounded(result.limit),
@@ -288,7 +340,7 @@ def test_words_of_axes_and_bars():
     ]
     _, maps = drawn.maps(language="zh")
     assert (maps.axis.query, maps.axis.key, maps.axis.lag) == ("查询", "键", "位置差")
-    assert [bar.label[:6] for bar in maps.bars] == ["分数 q·k"] * 2
+    assert [bar.label[:6] for bar in maps.bars] == ["分数\u00a0q·k"] * 2
     assert maps.bars[1].label.endswith("之差")
 
 
@@ -355,7 +407,7 @@ def test_alternative_text_of_one_token_leaves_out_what_there_is_not():
     )
     _, maps = drawn.maps(Expectation(2), (rope(2),), language="zh")
     assert maps.alt == (
-        "RoPE (base 10,000) 的热图；原始分数 q·k，因果掩码；词元 0 到 1。"
+        "RoPE (底数 10,000) 的热图；原始分数\u00a0q·k，因果掩码；词元 0 到 1。"
         "距离不小于窗口一半处分数绝对值的平均：第一个为 1.08，最后一个为 1.08。"
     )
 

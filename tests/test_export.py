@@ -1,6 +1,7 @@
 """Files to take along: numbers read back, recipes found again, nothing left half-written."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from io import BytesIO
@@ -161,7 +162,7 @@ def test_tables_are_read_back_with_units(page):
         table = tidy(picture)
         assert list(table.columns) != list(picture.table().columns)
         names = [str(name) for name in picture.table()]
-        assert [re.sub(r" \[tokens\]$", "", str(name)) for name in table] == names
+        assert [re.sub(r" \[(tokens|log10)\]$", "", str(name)) for name in table] == names
         assert all(f"{name} [{UNITS[name]}]" in table for name in names if name in UNITS)
         read = pd.read_parquet(BytesIO(make(picture, "parquet", recipe)))
         pd.testing.assert_frame_equal(read, table)
@@ -170,6 +171,29 @@ def test_tables_are_read_back_with_units(page):
         numbers = table.select_dtypes("number")
         back = read[numbers.columns].to_numpy(float)
         np.testing.assert_array_equal(back, numbers.to_numpy(float))
+
+
+@each_page
+def test_units_are_those_of_the_values(page):
+    """Tokens are whole, or half where a cell has an even number of them; lengths may lie between.
+
+    No header says a thing twice.
+    """
+    for table in map(tidy, shown(page)[1]):
+        for name in map(str, table):
+            assert not re.fullmatch(r"(\w+) \[\1\]", name)
+            if name.endswith("[tokens]") and not name.startswith("length"):
+                twice = 2 * table[name].dropna().to_numpy(float)
+                assert (twice == twice.round()).all(), name
+
+
+def test_digits_are_logarithms_of_the_largest_numbers():
+    state, (sizes, _) = shown("precision")
+    table, xpos = tidy(sizes), state.encoding("xpos")
+    growth = ((1 + xpos["gamma"]) / xpos["gamma"]) ** (1 / xpos["scale_base"])  # of the first pair
+    last = table["length [tokens]"].to_numpy() - 1
+    for name, farthest in (("start [log10]", last), ("centred [log10]", last / 2)):
+        np.testing.assert_allclose(table[name], farthest * math.log10(growth), rtol=1e-9)
 
 
 @each_page

@@ -8,6 +8,7 @@ import pytest
 
 from xpos_viz import rope, xpos
 from xpos_viz.figures.long import block_maps, resolution_curves, sizes
+from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random
 from xpos_viz.pooling import robust_limit
 from xpos_viz.studies.long import Long, long_maps
@@ -64,7 +65,7 @@ def test_notes_say_what_is_seen():
     _, described = maps()
     limit = described.bars[0].limit
     assert described.notes == (
-        "q = k = ones, head dimension 8, tokens 0 to 1023: a score is 2·g[m − n].",
+        "q = k = ones, head dimension 8, tokens 0 to 1,023: a score is 2·g[m − n].",
         "RoPE (base 10,000), XPos (base 10,000, γ 0.4, B 64); causal mask.",
         "Each cell is the mean of a block of 8 × 8 tokens, over its visible cells.",
         EN("long.limit", limit=f"{limit:.3g}"),
@@ -72,7 +73,7 @@ def test_notes_say_what_is_seen():
     inputs = Random(1024, 7, "same")
     _, described = maps(Long(inputs, PAIR, ("causal",), "weights", "max"), "zh")
     assert described.notes[0] == (
-        "标准正态的查询与键（种子 7，键：与查询相同），头维度 8，词元 0 到 1023。"
+        "标准正态的查询与键（种子 7，键：与查询相同），头维度 8，词元 0 到 1,023。"
     )
     assert described.notes[2] == "每格是 8 × 8 个词元的块中可见格的最大值。"
     assert described.bars[0].scale == "sequential"
@@ -84,7 +85,7 @@ def test_sizes_are_said_and_so_is_what_nobody_sees():
     said = sizes(found[1], LONG, EN)
     assert said == (
         f"XPos, causal mask: the mean magnitude of a cell is {near} up to about 128 tokens back, "
-        f"and {far} at least 512 back."
+        f"and {far} at least 512 tokens back."
     )
     assert said in described.alt
     window = replace(LONG, masks=("sliding:32",))
@@ -92,7 +93,7 @@ def test_sizes_are_said_and_so_is_what_nobody_sees():
     assert math.isnan(found[0].far)
     assert sizes(found[0], window, EN) == (
         "RoPE, sliding window of 32 tokens: the mean magnitude of a cell is "
-        f"{found[0].near:.3g} up to about 128 tokens back; no query sees as far as 512."
+        f"{found[0].near:.3g} up to about 128 tokens back; no query sees as far as 512 tokens."
     )
 
 
@@ -117,4 +118,4 @@ def test_resolution_has_a_colour_per_encoding_and_a_stroke_per_mask(over):
     assert described.title[0] == "Attention resolution R(g/(d/2)) of the expectation curve"
     words = {"length": "length (tokens)", "scale_base": "scale base B (tokens)"}
     assert described.x == words[over]
-    assert f"XPos, causal mask goes from {values[3 * len(course.steps)]:.3g}" in described.alt
+    assert f"XPos, causal mask goes from {rounded(values[3 * len(course.steps)])}" in described.alt

@@ -1,28 +1,37 @@
 """Neighbours as data: maps whose titles fit, and the table of all encodings."""
 
-from xpos_viz import Experiment, nope, rope, run
+import re
+
+from xpos_viz import Experiment, nope, rope, run, xpos
 from xpos_viz.comparison import compare
-from xpos_viz.encoding import REGISTRY, Encoding, alibi, yarn_hf
+from xpos_viz.encoding import REGISTRY, Encoding, alibi, retnet, yarn_hf
 from xpos_viz.experiment import View
-from xpos_viz.figures.neighbours import family_table, pair_maps
+from xpos_viz.figures.neighbours import family_words, pair_maps, share_rows
 from xpos_viz.inputs import Expectation
 from xpos_viz.texts import texts
 
 EN = texts("en")
 
 
-def test_the_table_is_read_in_either_language():
+def test_the_table_is_written_one_way_in_either_language():
     encodings = [Encoding(name, (("head_dim", 16),)) for name in REGISTRY]
-    shown = family_table(encodings, EN)
-    assert len(shown) == 16
-    assert list(shown.columns[:3]) == ["Encoding", "1 token", "16 tokens"]
-    assert dict(shown.iloc[3][["Encoding", "Parameters", "Source"]]) == {
-        "Encoding": "XPos",
-        "Parameters": "base 10,000, γ 0.4, B 512",
-        "Source": "Sun et al. 2022, arXiv:2212.10554, eq. 9",
-    }
-    assert shown["Formula"][1] == "λ_i = iθ_i,  θ_i = base^(−2i/d)"
-    assert list(family_table(encodings, texts("zh")).columns[:2]) == ["编码", "1 个词元"]
+    shown = share_rows([*encodings, retnet(64, base=100_000.0)], EN)
+    assert len(shown) == 17
+    assert list(shown.columns) == [
+        *("1 token", "16 tokens", "256 tokens", "4,096 tokens", "65,536 tokens")
+    ]
+    assert shown.iloc[0].tolist() == ["1.000"] * 5
+    assert shown.iloc[-1].tolist() == ["0.941", "0.409", "0.000", "0.000", "0.000"]
+    assert all(re.fullmatch(r"−?[01]\.\d{3}", cell) for row in shown.to_numpy() for cell in row)
+    chinese = share_rows(encodings, texts("zh"))
+    assert (chinese.columns[0], chinese.index[4]) == ("1 个词元", "仅衰减")
+
+
+def test_a_family_is_described_in_whole():
+    source = "Sun et al. 2022, arXiv:2212.10554, eq. 9"
+    formula = "λ_i = iθ_i + ln(ζ_i)/B,  ζ_i = (2i/d + γ)/(1 + γ)"
+    assert family_words(xpos(16), EN) == ("XPos (base 10,000, γ 0.4, B 512)", formula, source)
+    assert family_words(xpos(16), texts("zh"))[0] == "XPos (底数 10,000，γ 0.4，B 512)"
 
 
 def test_long_parameters_stand_below_the_maps():

@@ -1,5 +1,6 @@
 """The page of decay without a browser: what each control changes, in both languages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_it_opens_with_rope_and_xpos_of_the_session():
         "The first lag up to 4,096 tokens at which g is below zero: RoPE 3,616 tokens, XPos none."
     )
     assert "RoPE any, XPos 831 tokens." in second
-    assert "left at 4,096 tokens: RoPE 17.2 %, XPos 11.3 %." in third
+    assert "left at 4,096 tokens: RoPE 17.2\u00a0%, XPos 11.3\u00a0%." in third
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -112,7 +113,7 @@ def test_all_encodings_are_drawn_and_what_is_added_has_a_picture():
     assert all(family.label in drawn for family in REGISTRY.values())
     assert added.startswith("Bias on the logits, over the lag in tokens up to 1,024. ALiBi")
     ran(page.select_slider(key="alibi.slope").set_value(0.5))
-    assert "ALiBi (slope 0.5) goes from 0 to -512" in min(alts(page), key=len)
+    assert "ALiBi (slope 0.5) goes from 0 to −512" in min(alts(page), key=len)
     assert page.query_params["alibi.slope"] == "0.5"
 
 
@@ -126,3 +127,13 @@ def test_a_single_token_has_one_point():
     page = opened(source="expectation", length="1", assumption="captured", axis="log")
     (alt,) = alts(page)
     assert "RoPE (base 10,000) goes from 64 to 64" in alt
+
+
+@pytest.mark.parametrize(
+    "address", [{"curves": "xpos", "gamma": "1e-300", "scale_base": "1"}, {"curves": "retnet"}]
+)
+def test_nothing_that_is_left_is_not_less_than_nothing(address):
+    page = opened(distance="1000000", **address)
+    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    left = said.split("\n")[-1]
+    assert re.search(r"1,000,000 tokens: (XPos|RetNet) 0\u00a0%\.", left)

@@ -6,6 +6,7 @@ import pytest
 from streamlit.util import calc_hash
 
 from tests.test_pages import address, control, fresh, words
+from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Random
 from xpos_viz.pictures.long import asked as asked_for
 from xpos_viz.pictures.long import course, studied
@@ -69,7 +70,7 @@ def test_the_page_reads_in_every_language(language):
     assert page.title[0].value == text("pages.long.title")
     assert len(page.get("plotly_chart")) == 2
     assert len(said(page).splitlines()) == 5
-    assert "50 %" in said(page)
+    assert "50\u00a0%" in said(page)
     assert not re.search(r"\bnan\b|\binf\b", words(page))
     labels = {widget.proto.label for widget in (*page.selectbox, *page.select_slider)}
     assert labels <= set(catalogue(language).values())
@@ -84,11 +85,12 @@ def test_what_is_said_is_what_the_study_finds():
     assert f"{maps[0].near:.3g}" in lines[0]
     assert f"{maps[1].far:.3g}" in lines[1]
     assert lines[2].endswith(
-        "among 4,096 tokens, these are visible: causal 50 %, sliding window 50 %, blockwise "
-        "causal 50 %."
+        "among 4,096 tokens, these are visible: causal 50\u00a0%, sliding window 50\u00a0%, "
+        "blockwise causal 50\u00a0%."
     )
     resolutions = [module.resolution_of(e, "causal", 4096, "sqrt_d") for e in (rope, xpos)]
-    assert f"{resolutions[0]:.3g} for RoPE and {resolutions[1]:.3g} for XPos (causal)" in lines[3]
+    rope, xpos = map(rounded, resolutions[:2])
+    assert f"{rope} for RoPE and {xpos} for XPos (causal)" in lines[3]
     assert f"has {resolutions[1] / resolutions[0]:.3g} times RoPE's R(g/√d) under" in lines[4]
     assert lines[4].endswith("that mask makes XPos's 1 times as large.")
 
@@ -148,10 +150,10 @@ def test_what_needs_every_score_is_shortened_and_the_page_says_why(monkeypatch):
     (info,) = page.info
     assert info.value == (
         "The maps show 2,048 tokens instead of 4,096 tokens: smallest and largest values and "
-        "weights need every visible score, 0.0168 billion here, and this server forms at most "
-        "0.005 billion for a picture. The resolution below is of 4,096 tokens."
+        "weights need every visible score, 16.8\u00a0million here, and this server forms at most "
+        "5\u00a0million for a picture. The resolution below is of 4,096 tokens."
     )
-    assert "4.2 million scores are formed one by one for this picture." in words(page)
+    assert "4.2\u00a0million scores are formed one by one for this picture." in words(page)
     assert "is at 4,096 tokens" in said(page)
 
 
@@ -213,3 +215,10 @@ def control_of(page, label):
     """The button with a label."""
     (found,) = [button for button in page.button if button.label == label]
     return found
+
+
+def test_one_token_back_is_one_token():
+    page = opened({"long_length": "2", "window_size": "2", "block_size": "2"})
+    first = said(page).split("\n")[0]
+    assert "up to about 1 token back, and " in first
+    assert first.endswith(" at least 1 token back.")

@@ -45,6 +45,12 @@ def alts(page):
     return [chart.proto.alt for chart in page.get("plotly_chart")]
 
 
+def seen(page):
+    """What is to be noticed; the other list is that of the encodings."""
+    said, _ = (m.value for m in page.markdown if m.value.startswith("- "))
+    return said
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_two_encodings_have_maps_curves_sentences_and_a_table(language):
     page = opened(lang=language)
@@ -53,11 +59,14 @@ def test_two_encodings_have_maps_curves_sentences_and_a_table(language):
     maps, curves = alts(page)
     assert all(label in maps for label in ("RoPE", "XPos", "XPos − RoPE"))
     assert curves == decay_curves(pair, Reading(), 4096, text).alt
-    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    said = seen(page)
     assert len(said.split("\n")) == 3
-    (shown,) = page.dataframe
-    assert len(shown.value) == 16
-    assert shown.value.columns[0] == text("neighbours.encoding")
+    (shown,) = page.table
+    assert shown.value.index.tolist() == [text(f"families.{name}") for name in REGISTRY]
+    (families,) = (m.value for m in page.markdown if m.value.startswith("- **"))
+    assert families.count("- **") == 16
+    for row in REGISTRY.values():
+        assert f"\n  {row.formula}  \n  {row.source}" in families
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -81,17 +90,18 @@ def test_a_bias_is_seen_from_the_logits_on():
 
 def test_the_same_on_both_sides_is_said():
     page = opened(left="xpos", right="xpos")
-    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    said = seen(page)
     assert said.startswith("- Both sides are XPos with the same parameters, so there is no")
 
 
 def test_one_token_has_no_distance():
     page = opened(stop="1")
-    (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
+    said = seen(page)
     assert said == f"- {EN('ui.notice_alone')}"
 
 
 def test_parameters_of_the_session_hold_in_the_table():
     page = opened()
     ran(page.select_slider(key="base").set_value(10_000.0))
-    assert page.dataframe[0].value["256 tokens"][1] == shares(rope(64))[2]
+    assert page.table[0].value["256 tokens"]["RoPE"] == f"{shares(rope(64))[2]:.3f}"
+    assert any("**RoPE (base 10,000)**" in m.value for m in page.markdown)

@@ -1,6 +1,7 @@
 """The page of number formats without a browser: what each control changes, in both languages."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -71,10 +72,17 @@ def test_it_opens_with_the_encoding_of_the_session(language):
     assert table.value.index.tolist() == ["float16", "bfloat16", "float32", "float64"]
     assert table.value.to_numpy().tolist() == [
         ["65,504", "4,533", "9,065", "367"],
-        ["3.39e+38", "36,260", "72,519", "38"],
-        ["3.4e+38", "36,261", "72,521", "≥ 8,192"],
-        ["1.8e+308", "290,086", "580,171", "≥ 8,192"],
+        ["3.39\u00a0×\u00a010³⁸", "36,260", "72,519", "38"],
+        ["3.4\u00a0×\u00a010³⁸", "36,261", "72,521", "≥ 8,192"],
+        ["1.8\u00a0×\u00a010³⁰⁸", "290,086", "580,171", "≥ 8,192"],
     ]
+
+
+def test_lengths_of_any_size_are_short():
+    page = opened(gamma="1e308", scale_base="1e308", base="1e308")
+    lengths = {cell for row in page.table[0].value.to_numpy()[:, 1:3] for cell in row}
+    assert lengths == {"9.01\u00a0×\u00a010¹⁵", "1.8\u00a0×\u00a010¹⁶"}
+    assert not re.search(r"\d{5}|\de[+-]?\d", " ".join(notices(page) + alts(page)))
 
 
 def test_what_to_notice_is_computed():
@@ -150,7 +158,7 @@ def test_without_a_format_there_is_nothing_to_draw(language):
     [
         {"text_length": "2", "scale_base": "1"},
         {"k_max": "65504"},
-        {"scale_base": "1e+12"},
+        {"scale_base": "1\u00a0×\u00a010¹²"},
         {"text_length": "1048576", "kept": "positions"},
         {"source": "random", "head_dim": "2", "length": "2"},
     ],

@@ -389,14 +389,15 @@ PAIR_OF_ONE = {"source": "expectation", "head_dim": "2", "length": "2"}
 EDGES = {
     ("en", "two tokens, one pair"): """
 - For keys 1 token or more back, the mean size of a score is 1.08 under RoPE and 1.08 under \
-XPos: that is 99.8 % of RoPE's.
-- A query gives 34.3 % of its attention to keys at least 1 token back under RoPE, and 34.3 % \
-under XPos.
+XPos: that is 99.8\u00a0% of RoPE's.
+- A query gives 34.3\u00a0% of its attention to keys at least 1 token back under RoPE, and \
+34.3\u00a0% under XPos.
 - The only pair halves every 283 tokens: this is what γ and B set.
 """,
     ("zh", "two tokens, one pair"): """
-- 对至少 1 个词元以前的键，分数的平均大小在 RoPE 下为 1.08，在 XPos 下为 1.08：是 RoPE 的 99.8 %。
-- 一个查询分给至少 1 个词元以前各键的注意力：RoPE 下为 34.3 %，XPos 下为 34.3 %。
+- 对至少 1 个词元以前的键，分数的平均大小在 RoPE 下为 1.08，在 XPos 下为 1.08：\
+是 RoPE 的 99.8\u00a0%。
+- 一个查询分给至少 1 个词元以前各键的注意力：RoPE 下为 34.3\u00a0%，XPos 下为 34.3\u00a0%。
 - 唯一的一对每 283 个词元减半：这就是 γ 与 B 所决定的。
 """,
     ("en", "one token"): """

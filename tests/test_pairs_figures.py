@@ -14,7 +14,7 @@ from xpos_viz.texts import texts
 EN, ZH = texts("en"), texts("zh")
 XPOS = xpos(8, scale_base=16.0)
 LABEL = "XPos (base 10,000, γ 0.4, B 16)"
-LABEL_ZH = "XPos (base 10,000，γ 0.4，B 16)"
+LABEL_ZH = "XPos (底数 10,000，γ 0.4，B 16)"
 LEFT = [(zeta / 1.4) ** (27 / 16) for zeta in (0.4, 1.15)]  # ζ^(Δ/B) of pairs 0 and 3 at lag 27
 
 
@@ -33,8 +33,8 @@ def test_the_map_has_what_is_left_of_each_pair():
     assert not grid.logarithmic
     assert grid.alt == (
         f"Heatmap of Re exp(λᵢΔ) of all pairs under {LABEL}, up to lag 27. There, "
-        f"pair 0 keeps {100 * LEFT[0]:.1f} % of its size, "
-        f"pair 3 keeps {100 * LEFT[1]:.1f} % of its size."
+        f"pair 0 keeps {100 * LEFT[0]:.1f}\u00a0% of its size, "
+        f"pair 3 keeps {100 * LEFT[1]:.1f}\u00a0% of its size."
     )
 
 
@@ -44,7 +44,8 @@ def test_the_map_in_chinese():
     assert grid.bar.colours == "teal_brown"
     assert grid.alt == (
         f"{LABEL_ZH} 下所有各对的 Re exp(λᵢΔ) 的热图，直到位置差 27。在那里，"
-        f"第 0 对保留 {100 * LEFT[0]:.1f} % 的大小，第 3 对保留 {100 * LEFT[1]:.1f} % 的大小。"
+        f"第 0 对保留 {100 * LEFT[0]:.1f}\u00a0% 的大小，"
+        f"第 3 对保留 {100 * LEFT[1]:.1f}\u00a0% 的大小。"
     )
 
 
@@ -63,7 +64,7 @@ def test_lags_that_are_left_out_are_counted():
 
 def test_one_pair_is_named_once():
     grid = response_map(over_text(rope(2), 5, "linear"), EN)
-    assert grid.alt.endswith("There, pair 0 keeps 100.0 % of its size.")
+    assert grid.alt.endswith("There, pair 0 keeps 100.0\u00a0% of its size.")
     assert grid.values.shape == (1, 5)
 
 
@@ -112,8 +113,8 @@ def test_the_parts_of_a_score_are_bars():
 
 def test_made_tokens_have_no_words():
     found = parts(Expectation(4), (rope(8), XPOS), 2, 3)
-    assert cell_words(found, EN) == "query 2 · key 3 · lag -1"
-    assert cell_words(found, ZH) == "查询 2 · 键 3 · 位置差 -1"
+    assert cell_words(found, EN) == "query 2 · key 3 · lag −1"
+    assert cell_words(found, ZH) == "查询 2 · 键 3 · 位置差 −1"
 
 
 def test_bars_that_leave_float64_are_said_to_do_so():

@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -79,6 +80,10 @@ def test_curves_have_bands_marks_and_axes(logarithmic):
     assert not ((corners[:, 0] > 10) & (corners[:, 0] < 1000)).any()
     assert [note.get_text() for note in axes.texts] == ["half-life 10", "the end"]
     assert [note.get_horizontalalignment() for note in axes.texts] == ["left", "right"]
+    for note in axes.texts:
+        ground: Any = note.get_bbox_patch()
+        assert to_hex(ground.get_facecolor()) == INKS["light"].page
+        assert ground.get_alpha() > 0.8
     points = [line for line in axes.lines if line.get_marker() == "o"]
     assert [point.get_color() for point in points] == [LINES[2], LINES[5]]
     low, high = axes.get_ylim()

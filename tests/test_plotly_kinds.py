@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests import drawn, kinds
+from xpos_viz.figures.description import Mark
 from xpos_viz.figures.plotly_pen import draw
 from xpos_viz.theme import INKS, LINES
 
@@ -21,7 +22,7 @@ def test_every_kind_has_its_ink_and_its_words(description, mode):
     assert layout["paper_bgcolor"] == INKS[mode].page
     assert layout["template"] == {"data": {"scatter": [{"type": "scatter"}]}}
     assert INKS["light" if mode == "dark" else "dark"].text not in json.dumps(spec)
-    (title,) = layout["annotations"]
+    title, *_ = layout["annotations"]
     assert all(line in title["text"] for line in description.title)
     assert layout["xaxis"]["title"]["text"] == description.x
     assert layout["yaxis"]["title"]["text"] == description.y
@@ -30,7 +31,7 @@ def test_every_kind_has_its_ink_and_its_words(description, mode):
 def test_a_long_title_is_broken_and_has_room():
     long = replace(kinds.curves(), title=("word " * 20, "字" * 60))
     short, tall = (drawn.spec(draw(each))["layout"] for each in (kinds.curves(), long))
-    (title,) = tall["annotations"]
+    title, *_ = tall["annotations"]
     lines = title["text"].split("<br>")
     assert [line.count("word") for line in lines[:3]] == [9, 9, 2]
     assert [line.count("字") for line in lines[3:]] == [29, 29, 2]
@@ -76,14 +77,40 @@ def test_a_band_is_closed_and_has_gaps(logarithmic_y):
     assert y[[5, 6]].tolist() == pytest.approx([0.5, 0.05])
 
 
-def test_marks_are_named_points():
-    spec = drawn.spec(draw(kinds.curves()))
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_marks_are_points_whose_names_have_a_ground(logarithmic):
+    described = kinds.curves(logarithmic=logarithmic, logarithmic_y=logarithmic)
+    spec = drawn.spec(draw(described, mode="dark"))
     marks = spec["data"][-1]
-    assert (marks["mode"], marks["text"]) == ("markers+text", ["half-life 10", "the end"])
+    assert (marks["mode"], marks["text"]) == ("markers", ["half-life 10", "the end"])
     assert drawn.array(marks["x"]).tolist() == [10, 1000]
     assert drawn.array(marks["y"]).tolist() == [0.4, 1]
     assert marks["marker"]["color"] == [LINES[2], LINES[5]]
-    assert marks["textposition"] == ["top right", "top left"]
+    _, first, last = spec["layout"]["annotations"]
+    assert (first["text"], first["xanchor"]) == ("half-life 10", "left")
+    assert (last["text"], last["xanchor"]) == ("the end", "right")
+    assert (last["x"], last["y"]) == ((3, 0) if logarithmic else (1000, 1))
+    assert (first["x"], first["y"]) == (
+        (1, pytest.approx(-0.398, abs=1e-3)) if logarithmic else (10, 0.4)
+    )
+    assert first["bgcolor"] == "rgba(18,22,29,0.88)"
+    assert first["font"]["color"] == INKS["dark"].text
+
+
+def test_the_name_of_a_mark_at_an_end_is_not_cut_off():
+    x = np.linspace(1, 1000, 4)
+    marks = (Mark(8.0, 0.4, "first", 0), Mark(40.0, 0.2, "second", 1), Mark(990.0, 0.2, "last", 1))
+    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
+    curves = tuple(replace(curve, x=x) for curve in described.curves)
+    _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
+    assert [note["xanchor"] for note in notes] == ["left", "left", "right"]
+
+
+def test_marks_without_a_name_are_points_alone():
+    bare = replace(kinds.curves(), marks=tuple(replace(m, label="") for m in kinds.curves().marks))
+    spec = drawn.spec(draw(bare))
+    assert len(spec["data"][-1]["x"]) == 2
+    assert len(spec["layout"]["annotations"]) == 1
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])

@@ -245,11 +245,12 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
     spec, text = drawn.spec(draw(maps)), texts(language)
     lines = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
-    state, comma = drawn.state(stage, mask, language), {"en": ", ", "zh": "，"}[language]
+    comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
+    state = drawn.state(stage, mask, language)
     assert [line.split("<br>") for line in lines] == [
-        ["RoPE", "base 100,000", state],
-        ["XPos", f"base 100,000{comma}γ 0.4{comma}B 24", state],
-        ["XPos − RoPE", f"base 100,000{comma}γ 0.4{comma}B 24", state],
+        ["RoPE", f"{base} 100,000", state],
+        ["XPos", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
+        ["XPos − RoPE", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
     ]
     bars = [
         spec["layout"][name]["colorbar"]["title"]["text"] for name in ("coloraxis", "coloraxis2")
@@ -275,7 +276,7 @@ def test_labels_stay_text():
         assert tuple(axis["ticktext"]) == SAFE
     (trace,) = spec["data"]
     words = drawn.array(trace["customdata"])
-    assert words[0, 1] == "m 0 &lt;b&gt; · n 1 &amp; · Δ -1"
+    assert words[0, 1] == "m 0 &lt;b&gt; · n 1 &amp; · Δ −1"
     assert not re.search(r"<(?!br)", "".join(words.ravel()))
 
 
@@ -315,7 +316,7 @@ def test_the_read_out_names_query_key_lag_and_value(labelled):
             trophy, the = result.labels[1], result.labels[0]
             assert cells[1, 0] == f"query 1 {trophy} · key 0 {the} · lag 1"
         else:
-            assert "query %{y:~g} · key %{x:~g} · lag %{customdata}" in template
+            assert "query %{y:,} · key %{x:,} · lag %{customdata:,}" in template
             assert np.array_equal(cells, np.where(result.seen, result.lags, 0))
 
 

@@ -282,7 +282,7 @@ def test_resolutions_over_the_length():
     assert list(table["scale_base"].fillna(0).unique()) == [0.0, 16.0]
     for row in table.to_dict("records"):
         encoding = PAIR[int(row["encoding"] == "xpos")]
-        assert row["resolution"] == resolution_of(encoding, row["mask"], row["tokens"], "half_d")
+        assert row["resolution"] == resolution_of(encoding, row["mask"], row["length"], "half_d")
     window = table[table["mask"] == "sliding:7"]
     assert window.groupby("encoding")["resolution"].nunique().tolist() == [1, 1]
 
@@ -290,7 +290,7 @@ def test_resolutions_over_the_length():
 def test_resolutions_over_the_scale_base():
     course = Course((nope(8), *PAIR), ("causal",), 300, "sqrt_d", "scale_base")
     table = resolutions(course, unheard)
-    assert set(table["tokens"]) == {300}
+    assert set(table["length"]) == {300}
     still = table[table["encoding"] != "xpos"].groupby("encoding")["resolution"].nunique()
     assert still.tolist() == [1, 1]
     moved = table[table["encoding"] == "xpos"]

@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 
 import xpos_viz
+from xpos_viz.encoding import PARAMETERS, REGISTRY
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 
 PACKAGE = Path(xpos_viz.__file__).parent
@@ -101,14 +102,43 @@ def test_no_sentence_is_empty(language):
         assert "  " not in sentence, key
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_numbers_are_written_alike(language):
+    """Thousands have a comma, powers of ten are raised, a percent sign stays with its number."""
+    unlike = r"\d %|} %|\de[+-]?\d|\d \d{3}\b|(?<![\d.:§])(?!19\d\d|20[012]\d)\d{4,}"
+    sentences = {key: re.sub(r"\(https?:.*?\)", "", w) for key, w in catalogue(language).items()}
+    found = {key: re.findall(unlike, words) for key, words in sentences.items()}
+    assert {key: numbers for key, numbers in found.items() if numbers} == {}
+
+
 def test_chinese_is_chinese():
     """What has no Chinese character is a formula or a word that both languages use."""
     english = catalogue("en")
     for key, sentence in catalogue("zh").items():
         words = re.sub(r"\{\w+\}", "", sentence)
         common = words == "\uff0c" or (sentence == english[key] and len(words) < 8)
+        common |= sentence == english[key] in {row.label for row in REGISTRY.values()}
         assert HAN.search(sentence) or common, key
     assert not any(HAN.search(sentence) for sentence in english.values())
+
+
+def test_families_and_symbols_are_those_of_the_registry():
+    text = texts("en")
+    assert {text(f"families.{name}"): name for name in REGISTRY} == {
+        row.label: name for name, row in REGISTRY.items()
+    }
+    assert [text(f"symbols.{name}") for name in PARAMETERS] == [
+        row.symbol for row in PARAMETERS.values()
+    ]
+
+
+def test_no_space_stands_between_chinese_characters():
+    text = texts("zh")
+    same = text("neighbours.same", label=text("families.decay"))
+    assert same == "两侧都是参数相同的仅衰减，因此没有差别：请在任一侧另选一种。"
+    wide = text("long.wide", used="4 个词元", asked="8 个词元", head_dim=64)
+    assert "下面的分辨率仍按 8 个词元计算。" in wide
+    assert text("neighbours.same", label="XPos").startswith("两侧都是参数相同的 XPos，")
 
 
 def test_every_sentence_that_is_asked_for_exists():

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from tests.colours import contrast
 from xpos_viz import xpos
 from xpos_viz.figures.passage import LEVELS, Passage, Token, markup, tint
 from xpos_viz.figures.tokens import BARS, bars, head_maps, tinted
@@ -22,20 +23,6 @@ LABELS = "RoPE (base 100,000)", "XPos (base 100,000, γ 0.4, B 8)"
 MODES: tuple[Mode, ...] = ("light", "dark")
 AA = 4.5
 """WCAG 2.2, 1.4.3: the least contrast of text."""
-
-
-def contrast(one, other):
-    """WCAG's contrast of two colours, #rrggbb."""
-
-    def luminance(code):
-        shares = (int(code[place : place + 2], 16) / 255 for place in (1, 3, 5))
-        linear = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
-        return sum(
-            part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True)
-        )
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 class Reader(HTMLParser):
@@ -187,7 +174,7 @@ def test_of_a_long_text_a_piece_is_shown_and_the_rest_is_counted(query):
     shown = tinted(reading, texts("en"))
     piece = reading.piece
     assert len(shown.tokens) == PIECE
-    assert f"Shown: tokens {piece.start} to {piece.stop - 1} of 1,002." in shown.notes
+    assert f"Shown: tokens {piece.start} to {piece.stop - 1:,} of 1,002." in shown.notes
     left = [note for note in shown.notes if note.startswith("Left out")]
     if piece.start:
         before, after = (

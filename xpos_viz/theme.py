@@ -73,11 +73,17 @@ PALETTES: dict[str, Palette] = {
 }
 """All choices of colours, by name, the usual one first (after ColorBrewer's RdBu, PuOr, BrBG)."""
 
-LINES: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Colours of curves in order (Okabe and Ito 2008)."""
+LINES: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#785aff", "#d2003c")
+"""Colours of curves in order: four of Okabe and Ito 2008, and two that are as well told apart.
+
+All have a contrast of 3 or more with light and with dark ground.
+"""
 
 DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 """Strokes of curves in order, for greyscale."""
+
+GROUND = 0.88
+"""How much of the lines behind it the ground of a name covers."""
 
 
 def stroke(place: int, dash: str = "") -> tuple[str, str]:

@@ -35,3 +35,19 @@ def test_two_others_are_chosen_and_the_table_is_taken_along(visit):
         page.get_by_role("button", name="CSV", exact=True).last.click()
     assert download.value.suggested_filename == "xpos_viz-neighbours.csv"
     assert len(pd.read_csv(BytesIO(download.value.path().read_bytes()))) == len(REGISTRY)
+
+
+@pytest.mark.parametrize(("width", "language"), [(1440, "en"), (390, "zh"), (390, "en")])
+def test_all_words_of_the_encodings_are_seen(width, language, visit):
+    page = visit(SHORT | {"lang": language}, width=width)
+    text = texts(language)
+    page.get_by_role("link", name=text("pages.neighbours.link"), exact=True).click()
+    page.get_by_role("heading", name=text("neighbours.all"), exact=True).wait_for()
+    table = page.get_by_test_id("stTable")
+    table.locator("tbody tr").nth(len(REGISTRY) - 1).wait_for()
+    families = page.get_by_role("listitem").filter(has=page.locator("strong"))
+    becomes(families.count, len(REGISTRY), "encodings")
+    for part in [table, *families.all()]:
+        content, room = part.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        assert content <= room
+    assert page.evaluate("document.body.scrollWidth") <= width

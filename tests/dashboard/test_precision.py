@@ -20,7 +20,7 @@ def test_limits_are_read_moved_and_taken_along(visit):
     page.get_by_role("link", name=text("pages.precision.link"), exact=True).click()
     pictures = page.locator(".js-plotly-plot")
     becomes(pictures.count, 2, "both pictures")
-    marks = page.locator(".js-plotly-plot").first.locator(".textpoint text")
+    marks = page.locator(".js-plotly-plot").first.locator(".annotation-text")
     assert "your length, 8,192" in marks.all_text_contents()
     rows = page.get_by_role("table").locator("tbody tr")
     assert rows.first.inner_text().split() == ["float16", "65,504", "71", "141", "367"]

@@ -20,10 +20,12 @@ RECIPE = "xpos_viz"
 """The name under which files of numbers hold their recipe."""
 
 _IN_TOKENS = (
-    *("query", "key", "lag", "position", "length", "tokens", "scale_base", "start", "centred"),
+    *("query", "key", "lag", "position", "length", "scale_base"),
     *("query_first", "query_last", "key_first", "key_last"),
 )
-UNITS: Mapping[str, str] = MappingProxyType(dict.fromkeys(_IN_TOKENS, "tokens"))
+UNITS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(_IN_TOKENS, "tokens") | dict.fromkeys(("start", "centred"), "log10")
+)
 """Units by column; all others are numbers without one, or words."""
 
 

@@ -8,8 +8,10 @@ import pandas as pd
 from xpos_viz.comparison import Comparison
 from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
     data_words,
+    family_name,
     label,
     listed,
     mask_words,
@@ -45,7 +47,10 @@ def score_maps(comparison: Comparison, text: Text, colours: str = "blue_red") ->
     state = _state(experiment, stage, text)
     panels = [
         Panel(
-            (encoding.family.label, settings(encoding, text), state), shown.values, 0, result.seen
+            (family_name(encoding.family, text), settings(encoding, text), state),
+            shown.values,
+            0,
+            result.seen,
         )
         for encoding, shown in zip(experiment.encodings, result.measurements, strict=True)
     ]
@@ -90,24 +95,26 @@ def decay_curves(
     """
     logarithmic = logarithmic and len(experiment.window) > 1
     shown = table[table["lag"] > 0] if logarithmic else table
-    lines = []
-    for encoding in dict.fromkeys(experiment.encodings):
+    encodings = dict.fromkeys(experiment.encodings)
+    curves = []
+    for encoding, (colour, dash) in zip(encodings, lines(encodings), strict=True):
         rows = shown[shown["encoding"] == repr(encoding)]
-        lines.append(Curve(label(encoding, text), rows["lag"].to_numpy(), rows["g"].to_numpy()))
+        lags, g = rows["lag"].to_numpy(), rows["g"].to_numpy()
+        curves.append(Curve(label(encoding, text), lags, g, line=colour, dash=dash))
     ends = "; ".join(
         text(
-            "figure.curve_alt", label=line.label, first=rounded(line.y[0]), last=rounded(line.y[-1])
+            "figure.curve_alt", label=each.label, first=rounded(each.y[0]), last=rounded(each.y[-1])
         )
-        for line in lines
+        for each in curves
     )
     return Curves(
         name="decay",
-        alt=text("figure.decay_alt", lag=number(lines[0].x[-1]), ends=ends),
+        alt=text("figure.decay_alt", lag=number(curves[0].x[-1]), ends=ends),
         title=(text("figure.decay_title"), text("figure.assumption")),
         x=text("figure.lag_axis"),
         y=text("figure.g_axis"),
         logarithmic=logarithmic,
-        curves=tuple(lines),
+        curves=tuple(curves),
     )
 
 
@@ -121,7 +128,7 @@ def _compared(comparison: Comparison, text: Text, colours: str) -> tuple[Panel, 
     """The last panel, which compares, and its colour bar."""
     how, result, stage = comparison.how, comparison.result, comparison.stage
     first, last = result.experiment.encodings[0], result.experiment.encodings[-1]
-    names = {"first": first.family.label, "last": last.family.label}
+    names = {place: family_name(e.family, text) for place, e in (("first", first), ("last", last))}
     name, state = text(f"figure.comparison.{how}", **names), _state(result.experiment, stage, text)
     label = text(f"figure.comparison_value.{how}", value=text(f"figure.value.{stage}"))
     return (
@@ -134,7 +141,7 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
     """The lines that say how cells, colours and the mask are to be read."""
     result = comparison.result
     view = result.experiment.view
-    notes = [text("figure.block", block=result.block)] if result.block > 1 else []
+    notes = [text("figure.block", block=number(result.block))] if result.block > 1 else []
     limit, difference = rounded(result.limit), rounded(comparison.limit)
     if comparison.kind.powers:
         notes.append(text("figure.ratio_note", limit=limit))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xpos_viz.encoding import Encoding
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Curve, Curves, Mark
+from xpos_viz.figures.lines import Line, lines
 from xpos_viz.figures.words import data_words, label, number, rounded, tokens
 from xpos_viz.studies.decay import (
     PARTS,
@@ -18,7 +19,6 @@ from xpos_viz.studies.decay import (
     trace,
 )
 from xpos_viz.texts import Text
-from xpos_viz.theme import DASHES, LINES
 
 _NAMED = 4  # most curves whose marks have names; those of more would lie over each other
 
@@ -55,7 +55,9 @@ def decay_curves(
         x=text("figure.lag_axis"),
         y=_unit(subject, text),
         logarithmic=logarithmic and subject.last(distance) > 0,
-        curves=tuple(_curve(place, drawn, text) for place, drawn in enumerate(traces)),
+        curves=tuple(
+            _curve(line, t, text) for line, t in zip(lines(encodings), traces, strict=True)
+        ),
         notes=tuple(_notes(traces, subject, distance, text)),
         marks=tuple(_marks(encodings, subject, distance, text)),
     )
@@ -73,8 +75,8 @@ def bias_curves(
         are the same as there.
     """
     traces = [
-        (place, trace(encoding, Reading("bias"), distance, logarithmic=logarithmic))
-        for place, encoding in enumerate(encodings)
+        (line, trace(encoding, Reading("bias"), distance, logarithmic=logarithmic))
+        for line, encoding in zip(lines(encodings), encodings, strict=True)
         if encoding.bias is not None
     ]
     unlearned = any(
@@ -87,21 +89,22 @@ def bias_curves(
         x=text("figure.lag_axis"),
         y=text("decay.unit.bias"),
         logarithmic=logarithmic,
-        curves=tuple(_curve(place, drawn, text) for place, drawn in traces),
+        curves=tuple(_curve(line, drawn, text) for line, drawn in traces),
         notes=(text("decay.unlearned"),) if unlearned else (),
     )
 
 
-def _curve(place: int, drawn: Trace, text: Text) -> Curve:
-    """A curve whose colour and dash together are those of no other of them."""
+def _curve(line: Line, drawn: Trace, text: Text) -> Curve:
+    """A curve with a band of one standard deviation, if there is any."""
+    colour, dash = line
     low, high = drawn.values - drawn.deviation, drawn.values + drawn.deviation
     return Curve(
         label(drawn.encoding, text),
         drawn.lags,
         drawn.values,
         band=(low, high) if drawn.deviation.any() else None,
-        line=place,
-        dash=DASHES[(place + place // len(LINES)) % 4],
+        line=colour,
+        dash=dash,
     )
 
 
@@ -165,11 +168,11 @@ def _marks(
     """Where g is first below zero and the envelope has halved, within the distance."""
     marks: list[Mark] = []
     last = subject.last(distance)
-    for place, encoding in enumerate(encodings):
+    for (line, _), encoding in zip(lines(encodings), encodings, strict=True):
         found = landmarks(encoding, distance)
         for name, lag in (("negative", found.negative), ("half", found.half)):
             if lag is not None and 0 < lag <= last:
                 named = text(f"decay.mark.{name}", lag=number(int(lag)))
                 shown = named if len(encodings) <= _NAMED else ""
-                marks.append(Mark(lag, at(encoding, subject, int(lag)), shown, place))
+                marks.append(Mark(lag, at(encoding, subject, int(lag)), shown, line))
     return marks

@@ -202,6 +202,11 @@ class Curves:
         lines = enumerate(curve.line for curve in self.curves)
         return tuple(place if line is None else line for place, line in lines)
 
+    @property
+    def named(self) -> tuple[Mark, ...]:
+        """The marks that have a name to be drawn."""
+        return tuple(mark for mark in self.marks if mark.label)
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.curves import resolution_label
-from xpos_viz.encoding import lookup
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
+from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
+    family_name,
     label,
     listed,
     mask_words,
@@ -90,14 +91,18 @@ def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves
     rows = dict(iter(table.groupby(["encoding", "mask"])["resolution"]))
     curves = [
         Curve(
-            text("figure.state", stage=lookup(encoding.name).label, mask=mask_words(mask, text)),
+            text(
+                "figure.state",
+                stage=family_name(encoding.family, text),
+                mask=mask_words(mask, text),
+            ),
             steps,
             rows[encoding.name, mask].to_numpy(),
             line=line,
             dash=DASHES[stroke],
         )
-        for (line, encoding), (stroke, mask) in product(
-            enumerate(course.encodings), enumerate(course.masks)
+        for ((line, _), encoding), (stroke, mask) in product(
+            zip(lines(course.encodings), course.encodings, strict=True), enumerate(course.masks)
         )
     ]
     return Curves(
@@ -118,10 +123,12 @@ def sizes(each: LongMap, long: Long, text: Text) -> str:
     return text(
         f"long.sizes.{far}",
         panel=text(
-            "figure.state", stage=each.encoding.family.label, mask=mask_words(each.mask, text)
+            "figure.state",
+            stage=family_name(each.encoding.family, text),
+            mask=mask_words(each.mask, text),
         ),
-        eighth=number(-(-long.tokens // 8)),
-        half=number(-(-long.tokens // 2)),
+        eighth=tokens(-(-long.tokens // 8), text),
+        half=tokens(-(-long.tokens // 2), text),
         near=rounded(each.near),
         far=rounded(each.far),
     )
@@ -132,13 +139,17 @@ def _panel(each: LongMap, long: Long, text: Text) -> Panel:
     mask, encoding = Mask.of(each.mask), each.encoding
     stage, kind = text(f"figure.stage.{long.stage}"), text(f"ui.long_mask_words.{mask.name}")
     title = (
-        encoding.family.label,
+        family_name(encoding.family, text),
         settings(encoding, text),
         text("figure.state", stage=stage, mask=kind),
     )
     if len(long.masks) > 1:
         size = tokens(mask.size, text) if mask.size else text("long.unbounded")
-        title = (kind, size, text("figure.state", stage=encoding.family.label, mask=stage))
+        title = (
+            kind,
+            size,
+            text("figure.state", stage=family_name(encoding.family, text), mask=stage),
+        )
     return Panel(title, each.values, 0, each.counts > 0)
 
 

@@ -9,7 +9,7 @@ from xpos_viz.comparison import Comparison
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.description import Heatmaps
-from xpos_viz.figures.words import label, listed, settings, tokens
+from xpos_viz.figures.words import family_name, fixed, label, listed, tokens
 from xpos_viz.studies.neighbours import LAGS, shares
 from xpos_viz.texts import Text
 
@@ -25,8 +25,8 @@ def pair_maps(comparison: Comparison, text: Text, colours: str = "blue_red") -> 
     return replace(maps, panels=panels, notes=(listed([*pair], text), *maps.notes))
 
 
-def family_table(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
-    """Describe encodings, one a row, under titles in the reader's language.
+def share_rows(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
+    """Describe what encodings leave of g, a row for each under its name.
 
     Parameters
     ----------
@@ -38,17 +38,16 @@ def family_table(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Label, what is left of g at each distance, parameters, source and formula.
+        Shares with three decimals, as words, a column for each distance.
     """
+    given = list(encodings)
     return pd.DataFrame(
-        [
-            {
-                text("neighbours.encoding"): encoding.family.label,
-                **dict(zip((tokens(lag, text) for lag in LAGS), shares(encoding), strict=True)),
-                text("neighbours.parameters"): settings(encoding, text),
-                text("neighbours.source"): encoding.family.source,
-                text("neighbours.formula"): encoding.family.formula,
-            }
-            for encoding in encodings
-        ]
+        [[fixed(share, 3) for share in shares(encoding)] for encoding in given],
+        index=pd.Index([family_name(e.family, text) for e in given]),
+        columns=pd.Index([tokens(lag, text) for lag in LAGS]),
     )
+
+
+def family_words(encoding: Encoding, text: Text) -> tuple[str, str, str]:
+    """Describe an encoding: with its parameters, by its formula, and where it is from."""
+    return label(encoding, text), encoding.family.formula, encoding.family.source

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from xpos_viz.figures.description import Bar, Bars, Grid, Plane
-from xpos_viz.figures.words import label, listed, number, percent, rounded
+from xpos_viz.figures.words import family_name, label, listed, number, percent, rounded
 from xpos_viz.studies.pairs import Parts, Response
 from xpos_viz.texts import Text
 
@@ -87,7 +87,7 @@ def motion(response: Response, text: Text) -> Plane:
         y=text("pairs.imaginary"),
         labels=tuple(text("pairs.point", pair=pair) for pair in response.pairs),
         paths=response.values,
-        steps=tuple(f"Δ = {lag}" for lag in response.lags),
+        steps=tuple(f"Δ = {number(lag)}" for lag in response.lags),
         notes=(text("pairs.plane_note", lag=number(int(response.lags[-1]))),),
     )
 
@@ -108,7 +108,7 @@ def score_parts(parts: Parts, text: Text) -> Bars:
     Bars
         A group for each pair, a bar for each encoding.
     """
-    names = [encoding.family.label for encoding in parts.encodings]
+    names = [family_name(encoding.family, text) for encoding in parts.encodings]
     sums = listed(
         [
             text("pairs.sum", name=name, score=rounded(score))
@@ -141,13 +141,13 @@ def score_parts(parts: Parts, text: Text) -> Bars:
 
 def cell_words(parts: Parts, text: Text) -> str:
     """Write which query and key a score is of: query 27 “.” · key 0 “The” · lag 27."""
-    places = [str(parts.query), str(parts.key)]
+    places = [number(parts.query), number(parts.key)]
     if parts.words:
         places = [
             text("livemap.token", position=position, token=word)
             for position, word in zip(places, parts.words, strict=True)
         ]
-    return text("livemap.cell", query=places[0], key=places[1], lag=parts.lag)
+    return text("livemap.cell", query=places[0], key=places[1], lag=number(parts.lag))
 
 
 def count_words(count: int, text: Text) -> str:

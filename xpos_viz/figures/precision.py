@@ -6,13 +6,15 @@ import numpy as np
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Curve, Curves, Mark
-from xpos_viz.figures.words import label, number, rounded
+from xpos_viz.figures.lines import FAMILY_LINES
+from xpos_viz.figures.words import counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
 
 _COLOURS = {name: place for place, name in enumerate(FORMATS, 2)}  # lines of the theme
+_XPOS, _ = FAMILY_LINES["xpos"]
 _LEVEL = 0  # the line of the tolerance
-_ORIGINS = ("start", "centred")
+_ORIGINS = {"start": "dash", "centred": "solid"}  # strokes, in the colour of XPos
 
 
 def overflow_curves(
@@ -41,8 +43,14 @@ def overflow_curves(
     digits = study.limits["digits"]
     ends = study.lengths[[0, -1]]
     lines = [
-        Curve(text(f"precision.{origin}"), study.lengths, getattr(study, origin))
-        for origin in _ORIGINS
+        Curve(
+            text(f"precision.{origin}"),
+            study.lengths,
+            getattr(study, origin),
+            line=_XPOS,
+            dash=dash,
+        )
+        for origin, dash in _ORIGINS.items()
     ]
     lines += [
         Curve(name, ends, np.full(2, digits[name]), line=_COLOURS[name], dash="dot")
@@ -50,7 +58,7 @@ def overflow_curves(
     ]
     marks = [mark for origin in _ORIGINS for mark in _meetings(study, origin, formats)]
     marks += [
-        Mark(length, study.start[place], text("precision.here", length=number(length)))
+        Mark(length, study.start[place], text("precision.here", length=number(length)), _XPOS)
         for place in np.flatnonzero(study.lengths == length)
     ]
     reach = [_reach(study, name, text) for name in formats]
@@ -131,12 +139,12 @@ def _meetings(study: Overflow, origin: str, formats: Sequence[str]) -> list[Mark
     limits, digits = study.limits[origin], study.limits["digits"]
     places = {rounded(int(limits[name])): name for name in reversed(formats)}
     return [
-        Mark(int(limits[name]), digits[name], number(int(limits[name])), _ORIGINS.index(origin))
+        Mark(int(limits[name]), digits[name], counted(int(limits[name])), _XPOS)
         for name in places.values()
     ]
 
 
 def _reach(study: Overflow, name: str, text: Text) -> str:
     """How far a format reaches, in words."""
-    start, centred = (number(int(study.limits[origin][name])) for origin in _ORIGINS)
+    start, centred = (tokens(int(study.limits[origin][name]), text) for origin in _ORIGINS)
     return text("precision.reach", name=name, start=start, centred=centred)

@@ -10,6 +10,7 @@ from xpos_viz.figures.description import Bars, Curves, Heatmaps, Mark, Plane
 Numbers = NDArray[np.float64]
 
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
+_END = 0.15  # of the axis: nearer to its end a name might be cut off
 _NEAR = 0.3  # of the axis: nearer marks might write over each other
 
 
@@ -73,9 +74,12 @@ def width_limits(curves: Curves) -> tuple[float, float]:
 def leans_left(curves: Curves, mark: Mark) -> bool:
     """Return whether the name of a mark has more room to its left.
 
-    It leans away from the nearest other mark or, if none is near, from the nearer end.
+    It leans away from an end that is near, else from another mark that is near, else from the
+    nearer end.
     """
     here = _share(curves, mark.x)
+    if not _END < here < 1 - _END:
+        return here > 0.5
     others = [_share(curves, other.x) - here for other in curves.marks if other.x != mark.x]
     nearest = min(others, key=abs, default=1.0)
     return nearest > 0 if abs(nearest) < _NEAR else here > 0.5

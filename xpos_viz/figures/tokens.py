@@ -74,14 +74,14 @@ def bars(reading: Reading, text: Text) -> Bars:
     )
     return Bars(
         name="reading",
-        alt=text("tokens.bars_alt", query=reading.query, ends=_ends(reading, text)),
+        alt=text("tokens.bars_alt", query=number(reading.query), ends=_ends(reading, text)),
         title=(
-            text("tokens.bars_title", query=reading.query),
+            text("tokens.bars_title", query=number(reading.query)),
             text("tokens.bars_of", count=len(keys), keys=number(reading.query + 1)),
         ),
         x=text("tokens.bars_x"),
         y=text("figure.value.weights"),
-        labels=tuple(f"{key} {labels[key]}" for key in keys.tolist()),
+        labels=tuple(f"{number(key)} {labels[key]}" for key in keys.tolist()),
         series=series,
         notes=tuple(_bar_notes(reading, keys, text)),
     )
@@ -131,7 +131,7 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
         ),
         text("tokens.learnt"),
     ]
-    notes += [text("figure.block", block=heads.block)] if heads.block > 1 else []
+    notes += [text("figure.block", block=number(heads.block))] if heads.block > 1 else []
     return Heatmaps(
         name="heads",
         alt=_heads_alt(heads, what, text),
@@ -147,6 +147,20 @@ def token_name(reading: Reading, key: int, text: Text) -> str:
     """Write a token for a reader: “harbour” (token 14)."""
     labels = token_labels(reading.sample.name)
     return text("tokens.named", token=labels[key], position=number(key))
+
+
+def heads_words(heads: Heads, text: Text) -> str:
+    """Say how many heads read nearer, and how many more evenly, or that none changes."""
+    before, after = heads.before, heads.after
+    named = {"count": len(before.sink), "layer": heads.sample.layer}
+    if heads.still:
+        return text("tokens.still_heads", **named)
+    return text(
+        "tokens.heads",
+        nearer=int((after.distance < before.distance).sum()),
+        wider=int((after.entropy > before.entropy).sum()),
+        **named,
+    )
 
 
 def points(change: float) -> str:
@@ -259,11 +273,6 @@ def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:
 
 def _heads_alt(heads: Heads, what: str, text: Text) -> str:
     """All heads in words and numbers."""
-    nearer = int(np.sum(heads.after.distance < heads.before.distance))
-    return text(
-        "tokens.heads_alt",
-        count=len(heads.before.distance),
-        layer=heads.sample.layer,
-        what=what,
-        nearer=nearer,
-    )
+    sample, count = heads.sample, len(heads.before.distance)
+    alt = text("tokens.heads_alt", count=count, layer=sample.layer, what=what)
+    return f"{alt} {heads_words(heads, text)}"

@@ -7,24 +7,26 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.encoding import Encoding, Parameter, Value
+from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def number(value: float) -> str:
-    """Write a parameter for a reader, in full: 100,000 and 0.4 and 2.5e+12.
+    r"""Write a number for a reader, in full: 100,000 and 0.4 and 2.5 × 10¹².
 
     Examples
     --------
-    >>> number(1e5), number(0.40001), number(2.5e12)
-    ('100,000', '0.40001', '2.5e+12')
+    >>> number(1e5), number(0.40001), number(-0.0), number(float("inf"))
+    ('100,000', '0.40001', '0', '∞')
+    >>> number(-2.5e12).replace("\u00a0", " "), number(1e-300)
+    ('−2.5 × 10¹²', '10⁻³⁰⁰')
     """
-    if abs(value) >= 1e9:
-        return np.format_float_scientific(value, trim="-", exp_digits=2)
-    return f"{value:,}".removesuffix(".0")
+    return _written(value)
 
 
 def rounded(value: float) -> str:
@@ -35,29 +37,91 @@ def rounded(value: float) -> str:
     >>> rounded(40.3257), rounded(1234.5), rounded(float("nan"))
     ('40.3', '1,230', '–')
     """
-    return number(float(f"{value:.3g}")) if not math.isnan(value) else "–"
+    return _written(value, 3)
+
+
+def counted(count: float) -> str:
+    r"""Write a count in full, or with three digits from 10⁹ on.
+
+    Examples
+    --------
+    >>> counted(1_048_576), counted(2**54).replace("\u00a0", " ")
+    ('1,048,576', '1.8 × 10¹⁶')
+    """
+    return number(count) if abs(count) < 1e9 else rounded(count)
+
+
+def many(count: float, text: Text) -> str:
+    """Write a large count with the word that a language has for its size: 4.3 billion."""
+    units = [unit.split() for unit in text("figure.units").split(", ")]
+    fitting = [(10 ** int(power), word) for power, word in units if count >= 10 ** int(power)]
+    if not fitting:
+        return counted(count)
+    size, word = fitting[-1]
+    return f"{rounded(count / size)}\u00a0{word}"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Write a number with so many decimals, as in a column.
+
+    Examples
+    --------
+    >>> fixed(1.0, 3), fixed(-0.0848, 3), fixed(-1e-9, 3)
+    ('1.000', '−0.085', '0.000')
+    """
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def percent(share: float) -> str:
-    """Write a share for a reader.
+    r"""Write a share for a reader, with one decimal.
 
     Examples
     --------
-    >>> percent(0.486), percent(float("nan"))
-    ('48.6 %', '–')
+    >>> percent(0.486), percent(-1e-9), percent(float("nan"))
+    ('48.6\xa0%', '0.0\xa0%', '–')
     """
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+    if not math.isfinite(share):
+        return "–"
+    return f"{fixed(100 * share, 1)}\u00a0%"
+
+
+def portion(share: float) -> str:
+    r"""Write a share with three digits: it may be far less than a percent, or below zero.
+
+    Examples
+    --------
+    >>> portion(-0.000123), portion(-0.0)
+    ('−0.0123\xa0%', '0\xa0%')
+    """
+    return f"{rounded(100 * share)}\u00a0%"
 
 
 def tiny(error: float) -> str:
-    """Write an error for a reader.
+    r"""Write an error for a reader, with two digits.
 
     Examples
     --------
-    >>> tiny(5.12e-12), tiny(0.0)
-    ('5.1e-12', '0')
+    >>> tiny(5.12e-12).replace("\u00a0", " "), tiny(0.0)
+    ('5.1 × 10⁻¹²', '0')
     """
-    return f"{error:.1e}" if error else "0"
+    return _written(error, 2)
+
+
+def _written(value: float, digits: int | None = None) -> str:
+    """A number with so many digits, or with all."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    places = None if digits is None else digits - 1
+    exact = np.format_float_scientific(value, places, trim="-")
+    large = abs(value) >= 1e9
+    plain = exact if large else f"{float(exact) + 0.0:,}"
+    mantissa, _, power = plain.removesuffix(".0").partition("e")
+    mantissa = mantissa.replace("-", "−")
+    if not power:
+        return mantissa
+    raised = "10" + str(int(power)).translate(_RAISED)
+    alone = mantissa in {"1", "−1"}
+    return mantissa.replace("1", raised) if alone else f"{mantissa}\u00a0×\u00a0{raised}"
 
 
 def factors(limit: float, most: int = 6) -> dict[float, str]:
@@ -84,18 +148,18 @@ def factors(limit: float, most: int = 6) -> dict[float, str]:
 def _factor(power: float) -> str:
     """Write 2^power."""
     size = rounded(2.0 ** abs(power))
-    return f"1/{size}" if power < 0 else size
+    return f"1/{size}" if -30 < power < 0 else rounded(2.0**power)
 
 
 def tokens(count: float, text: Text) -> str:
     """Write a number of tokens: 1 token, 1,230 tokens."""
-    shown = rounded(count) if isinstance(count, float) else number(count)
+    shown = rounded(count) if isinstance(count, float) else counted(count)
     return text(f"figure.tokens.{'one' if shown == '1' else 'many'}", count=shown)
 
 
 def span(window: range, text: Text) -> str:
     """Write which tokens are shown: tokens 3 to 27, or token 3."""
-    first, last = window[0], window[-1]
+    first, last = number(window[0]), number(window[-1])
     return text(f"figure.span.{'one' if first == last else 'many'}", first=first, last=last)
 
 
@@ -129,22 +193,29 @@ def settings(encoding: Encoding, text: Text) -> str:
 
 def _setting(parameter: Parameter, value: Value, text: Text) -> str:
     """Write the value, or the range of the values, of one parameter."""
+    symbol = text(f"symbols.{parameter.name}")
     if not isinstance(value, tuple):
-        return f"{parameter.symbol} {number(value)}"
+        return f"{symbol} {number(value)}"
     kind = "head" if isinstance(value[0], tuple) else parameter.each
     return text(
         f"figure.each.{kind}",
-        symbol=parameter.symbol,
+        symbol=symbol,
         least=number(float(np.min(value))),
         most=number(float(np.max(value))),
         count=len(value),
     )
 
 
+def family_name(family: Family, text: Text) -> str:
+    """Write what a family of encodings is called: XPos, or Decay only."""
+    return text(f"families.{family.name}")
+
+
 def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
     described = settings(encoding, text)
-    return f"{encoding.family.label} ({described})" if described else encoding.family.label
+    name = family_name(encoding.family, text)
+    return f"{name} ({described})" if described else name
 
 
 def token_axis(

@@ -17,7 +17,7 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
     result = side_by_side(state)
     comparison = compare(result)
     maps = Picture(pair_maps(comparison, text, state.colours), comparison.table)
-    return maps, *along(result.experiment.encodings, Reading(), state, text)
+    return maps, *along(tuple(dict.fromkeys(result.experiment.encodings)), Reading(), state, text)
 
 
 def side_by_side(state: State) -> Result:

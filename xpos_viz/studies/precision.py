@@ -61,7 +61,7 @@ class Overflow:
     limits: pd.DataFrame
 
     def table(self) -> pd.DataFrame:
-        """Return the curves, a row per length."""
+        """Return the curves, a row per length (tokens): log₁₀ of the largest numbers."""
         columns = {"length": self.lengths, "start": self.start, "centred": self.centred}
         return pd.DataFrame(columns)
 

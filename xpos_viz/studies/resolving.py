@@ -56,8 +56,8 @@ def resolutions(course: Course, report: Report) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns encoding (the family's name), mask, tokens, scale_base (NaN where there is
-        none) and resolution, without a unit.
+        Columns encoding (the family's name), mask, length (tokens), scale_base (tokens, NaN
+        where there is none) and resolution, without a unit.
     """
     rows = []
     panels = list(product(course.encodings, course.masks, course.steps))
@@ -77,7 +77,7 @@ def _row(course: Course, encoding: Encoding, mask: str, step: int) -> dict[str, 
     return {
         "encoding": encoding.name,
         "mask": mask,
-        "tokens": tokens,
+        "length": tokens,
         "scale_base": encoding["scale_base"] if scaled else math.nan,
         "resolution": resolution_of(encoding, mask, tokens, course.normalisation),
     }

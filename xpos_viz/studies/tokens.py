@@ -171,6 +171,11 @@ class Heads:
         """The token at the centre of each row and column, as if the last block were full."""
         return np.arange(0, self.sample.tokens, self.block) + np.float64(self.block - 1) / 2
 
+    @property
+    def still(self) -> bool:
+        """Whether no cell of any map changes: the encoding is all but RoPE."""
+        return bool(np.nanmax(np.abs(self.maps("change"))) < STILL)
+
     def maps(self, shown: str) -> Array:
         """The map of each head: "rope", "xpos", or the "change" from the one to the other."""
         if shown == "change":

@@ -4,6 +4,7 @@ A catalogue is a folder of TOML files, one per room or page; `figure.stage.score
 Values in braces are filled in: `text("figure.block", block=4)`.
 """
 
+import re
 import tomllib
 from collections.abc import Callable
 from functools import cache
@@ -15,6 +16,8 @@ LANGUAGES: dict[str, str] = {"en": "English", "zh": "简体中文"}
 
 TAGS: dict[str, str] = {"en": "en", "zh": "zh-Hans"}
 """Languages as a page in HTML names them, by code."""
+
+_APART = re.compile(r"(?<=[\u4e00-\u9fff），。：；]) (?=[\u4e00-\u9fff（])")
 
 Text = Callable[..., str]
 """A function from a key, and values to fill in, to a sentence of one language."""
@@ -52,9 +55,14 @@ def texts(language: str) -> Text:
     sentences = catalogue(language)
 
     def text(key: str, /, **values: object) -> str:
-        return sentences[key].format(**values) if values else sentences[key]
+        return _joined(sentences[key].format(**values)) if values else sentences[key]
 
     return text
+
+
+def _joined(sentence: str) -> str:
+    """A sentence without spaces between two Chinese characters, as where a name was filled in."""
+    return _APART.sub("", sentence)
 
 
 def _flat(prefix: str, table: dict[str, Any]) -> list[tuple[str, str]]:

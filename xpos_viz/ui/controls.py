@@ -9,7 +9,7 @@ import streamlit as st
 
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
 from xpos_viz.experiment import STAGES, Experiment
-from xpos_viz.figures.words import number, tokens
+from xpos_viz.figures.words import family_name, number, tokens
 from xpos_viz.inputs import SOURCES, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
@@ -96,7 +96,7 @@ def families(text: Text, *names: str) -> None:
     for row in rows:
         keys = [f"{row.name}.{name}" for name in row.defaults]
         if any(key in OWN and is_shown(key) for key in keys):
-            with st.expander(row.label, expanded=bool(notices.concerning(*keys))):
+            with st.expander(family_name(row, text), expanded=bool(notices.concerning(*keys))):
                 own(text, row)
 
 

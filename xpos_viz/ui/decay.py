@@ -14,7 +14,7 @@ from xpos_viz.curves import (
     running_mean,
 )
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.words import listed, rounded, tokens
+from xpos_viz.figures.words import family_name, listed, portion, tokens
 from xpos_viz.pictures.decay import pictures
 from xpos_viz.state import State
 from xpos_viz.studies.decay import Landmarks, landmarks
@@ -76,14 +76,9 @@ def distance(text: Text) -> None:
     controls.choose(text, "axis", lambda word: text(f"livemap.axes.{word}"))
 
 
-def left(row: Landmarks) -> str:
-    """Write what is left of g, which may be far less than a percent, or below zero."""
-    return f"{rounded(100 * row.left)} %"
-
-
 def _controls(now: State, text: Text) -> None:
     """What is drawn, of what, and the parameters of what is drawn."""
-    controls.choose(text, "curves", lambda name: REGISTRY[name].label)
+    controls.choose(text, "curves", lambda name: family_name(REGISTRY[name], text))
     distance(text)
     controls.choose(text, "assumption")
     if now.assumption == "ones":
@@ -100,7 +95,10 @@ def _controls(now: State, text: Text) -> None:
 
 def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]:
     """Three sentences over all that is drawn."""
-    found = [(encoding.family.label, landmarks(encoding, distance)) for encoding in encodings]
+    found = [
+        (family_name(encoding.family, text), landmarks(encoding, distance))
+        for encoding in encodings
+    ]
     end = tokens(distance, text)
 
     def each(words: Callable[[Landmarks], str]) -> str:
@@ -115,5 +113,5 @@ def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]
     return [
         text("decay.notice_negative", each=each(negative), end=end),
         text("decay.notice_half", each=each(half)),
-        text("decay.notice_left", each=each(left), end=end),
+        text("decay.notice_left", each=each(lambda row: portion(row.left)), end=end),
     ]

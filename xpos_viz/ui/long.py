@@ -8,7 +8,7 @@ import streamlit as st
 from xpos_viz.curves import expectation_resolution, resolution, resolution_label
 from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.figures.long import sizes
-from xpos_viz.figures.words import listed, number, rounded, tokens
+from xpos_viz.figures.words import listed, many, number, portion, rounded, tokens
 from xpos_viz.masks import Mask
 from xpos_viz.pictures.long import Studied, asked, course, drawn, studied
 from xpos_viz.pooling import pooled_map
@@ -89,28 +89,23 @@ def _controls(now: State, text: Text) -> None:
 def _work(asked: Long, long: Long, text: Text) -> None:
     """How much work the maps are, and why they are of fewer tokens than asked."""
     if not long.linear:
-        st.caption(text("long.work", scores=rounded(long.scores / 1e6)))
+        st.caption(text("long.work", scores=many(long.scores, text)))
     if long.tokens == asked.tokens:
         return
     values = {"asked": tokens(asked.tokens, text), "used": tokens(long.tokens, text)}
     if asked.scores > MOST_SCORES:
-        scores, most = _billions(asked.scores), _billions(MOST_SCORES)
+        scores, most = many(asked.scores, text), many(MOST_SCORES, text)
         st.info(text("long.quadratic", scores=scores, most=most, **values))
     else:
         width = number(asked.encodings[0].head_dim)
         st.info(text("long.wide", head_dim=width, **values))
 
 
-def _billions(count: int) -> str:
-    """So many thousand millions."""
-    return rounded(count / 1e9)
-
-
 def _visible(course: Course, text: Text) -> str:
     """What share of all pairs each mask leaves visible."""
     pairs = course.tokens**2
     shares = [
-        f"{_kind(mask, text)} {rounded(100 * visible_pairs(mask, course.tokens) / pairs)} %"
+        f"{_kind(mask, text)} {portion(visible_pairs(mask, course.tokens) / pairs)}"
         for mask in course.masks
     ]
     return text("long.visible", tokens=tokens(course.tokens, text), shares=listed(shares, text))

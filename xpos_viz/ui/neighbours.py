@@ -4,8 +4,8 @@ import streamlit as st
 
 from xpos_viz.attention import attention_logits
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.neighbours import family_table
-from xpos_viz.figures.words import percent, rounded, tokens
+from xpos_viz.figures.neighbours import family_words, share_rows
+from xpos_viz.figures.words import family_name, percent, portion, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.neighbours import pictures, side_by_side
 from xpos_viz.results import Result
@@ -18,9 +18,6 @@ from xpos_viz.ui.session import language, state
 
 LOGITS = ("masked", "weights")
 """The stages at which a bias and a temperature are seen."""
-
-WIDTHS = (190, 250, 340)
-"""Of the columns of words, pixels."""
 
 
 def show() -> None:
@@ -55,7 +52,7 @@ def _later(result: Result, text: Text) -> None:
 def _controls(now: State, text: Text) -> None:
     """Which two, how they are seen, on what, and their parameters."""
     for side in ("left", "right"):
-        controls.choose(text, side, lambda name: REGISTRY[name].label)
+        controls.choose(text, side, lambda name: family_name(REGISTRY[name], text))
     controls.stage(text)
     controls.mask(text)
     controls.window(text)
@@ -67,30 +64,26 @@ def _controls(now: State, text: Text) -> None:
 
 
 def _table(now: State, text: Text) -> None:
-    """All families with the parameters that are set."""
+    """What all families leave of g with the parameters that are set, and what each of them is."""
     encodings = [now.encoding(name) for name in REGISTRY]
     st.header(text("neighbours.all"), anchor=False)
     st.markdown(text("neighbours.table"))
-    rows = family_table(encodings, text)
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in rows.columns[1:-3]}
-    words = {
-        name: st.column_config.TextColumn(width=width)
-        for name, width in zip(rows.columns[-3:], WIDTHS, strict=True)
-    }
-    st.dataframe(rows, hide_index=True, height="content", column_config=numbers | words)
+    st.table(share_rows(encodings, text))
     downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings), text)
+    rows = [family_words(encoding, text) for encoding in encodings]
+    st.markdown("\n".join(f"- **{name}**  \n  {formula}  \n  {of}" for name, formula, of in rows))
 
 
 def _seen(result: Result, distance: int, text: Text) -> list[str]:
     """Three sentences about both, or the one that there is nothing to compare."""
     left, right = result.experiment.encodings
     if left == right:
-        return [text("neighbours.same", label=left.family.label)]
+        return [text("neighbours.same", label=family_name(left.family, text))]
     if result.experiment.window.stop == 1:
         return [text("ui.notice_alone")]
-    names = {"left": left.family.label, "right": right.family.label}
+    names = {side: family_name(e.family, text) for side, e in (("left", left), ("right", right))}
     first, second = (measurement.reach for measurement in result.measurements)
-    ends = [decay.left(landmarks(encoding, distance)) for encoding in (left, right)]
+    ends = [portion(landmarks(encoding, distance).left) for encoding in (left, right)]
     return [
         text(
             "neighbours.notice_far",

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Plane
+from xpos_viz.figures.words import family_name
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -48,6 +49,9 @@ _STYLE = """<style>
   .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
   .st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
 }
+/* tables of words and numbers fit a phone, or move sideways */
+.stTable { overflow-x: auto; }
+@media (max-width: 40rem) { .stTable :is(td, th) { padding-inline: .25rem; } }
 </style>"""
 _LARGE = 1.375  # times the usual type
 _GROWN = f"<style>html {{ font-size: {16 * _LARGE:g}px !important; }}</style>"
@@ -157,7 +161,7 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [f"{row.label}: {row.formula} ({row.source})" for row in families]
+        rows = [f"{family_name(row, text)}: {row.formula} ({row.source})" for row in families]
         st.caption("  \n".join(rows))
 
 

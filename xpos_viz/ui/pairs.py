@@ -1,13 +1,14 @@
 """The page that looks at pairs one by one."""
 
 import math
+from typing import cast
 
 import numpy as np
 import streamlit as st
 
 from xpos_viz.curves import half_life, pair_shares, turns, wavelength
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.words import label, percent, rounded, tokens
+from xpos_viz.figures.words import family_name, label, number, percent, rounded, tokens
 from xpos_viz.kernel import lag_response
 from xpos_viz.pictures import Picture
 from xpos_viz.pictures.pairs import pictures, score
@@ -56,7 +57,7 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
             _table(encoding, state().experiment.inputs.tokens, text)
     with beside:
         controls.source(text)
-        controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
+        controls.choose(text, "pair_encoding", lambda name: family_name(REGISTRY[name], text))
         controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.colours(text)
@@ -64,21 +65,22 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
 
 
 def _table(encoding: Encoding, length: int, text: Text) -> None:
-    """A row for each pair; what never comes is ∞."""
+    """A row for each pair, with three digits; what never comes is ∞."""
     named = text("pairs.table", label=label(encoding, text), tokens=tokens(length, text))
     columns = ["pair", "wavelength", "half_life", "turns"]
     st.caption(named)
     st.dataframe(
-        rows(encoding, length)[columns].replace(math.inf, math.nan),
+        rows(encoding, length)[columns].style.format(_digits),
         height=_TABLE,
         hide_index=True,
-        placeholder="∞",
         alt=named,
-        column_config={
-            name: st.column_config.NumberColumn(text(f"pairs.columns.{name}"), format="localized")
-            for name in columns
-        },
+        column_config={name: text(f"pairs.columns.{name}") for name in columns},
     )
+
+
+def _digits(value: object) -> str:
+    """Write a number of the table."""
+    return rounded(cast("float", value))
 
 
 def _score(apart: Picture, text: Text) -> None:
@@ -95,7 +97,7 @@ def _score(apart: Picture, text: Text) -> None:
 
 def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:
     """How many pairs turn less than once in the text, and which halve within it."""
-    table, name = rows(encoding, length), encoding.family.label
+    table, name = rows(encoding, length), family_name(encoding.family, text)
     named = {"tokens": tokens(length, text), "count": len(table), "label": name}
     around, halves = table["turns"], table["half_life"]
     most = rounded(around.max())
@@ -103,7 +105,7 @@ def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:
     if math.isinf(halves.min()):
         return [turning, text("pairs.notice_keeps", label=name)]
     faded = {"faded": np.count_nonzero(halves <= length), **named}
-    first, last = (_lasting(value, text) for value in (halves.min(), halves.max()))
+    first, last = (tokens(value, text) for value in (halves.min(), halves.max()))
     if first == last:
         return [turning, text("pairs.notice_fades_alike", every=first, **faded)]
     return [turning, text("pairs.notice_fades", first=first, last=last, **faded)]
@@ -112,12 +114,12 @@ def _seen(encoding: Encoding, length: int, text: Text) -> list[str]:
 def _carried(score: Parts, text: Text) -> list[str]:
     """The score, and which pairs make it up, or that it has left float64."""
     if not np.isfinite(score.shares).all():
-        return [text("pairs.notice_beyond", lag=score.lag)]
+        return [text("pairs.notice_beyond", lag=number(score.lag))]
     rope, xpos = map(rounded, score.scores)
     sizes, (rope_pair, xpos_pair) = score.sizes, score.longest
     slow = np.where(score.slow, sizes, 0).sum(-1)
     return [
-        text("pairs.notice_score", lag=score.lag, rope=rope, xpos=xpos),
+        text("pairs.notice_score", lag=number(score.lag), rope=rope, xpos=xpos),
         text(
             "pairs.notice_carries",
             rope_pair=rope_pair,
@@ -127,8 +129,3 @@ def _carried(score: Parts, text: Text) -> list[str]:
         ),
         text("pairs.notice_slow", rope=percent(slow[0]), xpos=percent(slow[1])),
     ]
-
-
-def _lasting(count: float, text: Text) -> str:
-    """Write a number of tokens that may be without end."""
-    return text("pairs.endless") if math.isinf(count) else tokens(count, text)

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.words import listed, number, tokens
+from xpos_viz.figures.words import counted, listed, number, tokens
 from xpos_viz.pictures.precision import pictures, studied
 from xpos_viz.precision import centred_length, largest_position, table_error
 from xpos_viz.studies.precision import TOLERANCE, Angles, Overflow
@@ -66,11 +66,11 @@ def _pictures(text: Text) -> None:
 def _safe(large: Overflow, lost: dict[str, Angles], text: Text) -> pd.DataFrame:
     """The safe lengths as a reader sees them, a row per format."""
     limits = large.limits.loc[list(lost)]
-    ends = [number(end) if end < 1e9 else f"{end:.3g}" for end in limits["largest"]]
+    ends = [*map(counted, limits["largest"])]
     columns = {
         text("precision.largest"): ends,
-        text("precision.safe_start"): [*map(number, limits["start"].tolist())],
-        text("precision.safe_centred"): [*map(number, limits["centred"].tolist())],
+        text("precision.safe_start"): [*map(counted, limits["start"].tolist())],
+        text("precision.safe_centred"): [*map(counted, limits["centred"].tolist())],
         text("precision.safe_angles", share=SHARE): [_until(study) for study in lost.values()],
     }
     return pd.DataFrame(columns, index=list(lost))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xpos_viz.attention import attention_weights
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.passage import markup
-from xpos_viz.figures.tokens import points, tinted, token_name
+from xpos_viz.figures.tokens import heads_words, points, tinted, token_name
 from xpos_viz.figures.words import label, number, percent, rounded, tokens
 from xpos_viz.inputs import Sample
 from xpos_viz.pictures.tokens import pictures, studied
@@ -97,7 +97,10 @@ def _table(heads: Heads, text: Text) -> pd.DataFrame:
 def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
     """What one query reads before and after, and what becomes of the heads."""
     if reading.query == 0:
-        return [text("tokens.alone"), _all_heads(heads, text)]
+        return [text("tokens.alone"), heads_words(heads, text)]
+    if reading.still:
+        query, xpos = number(reading.query), label(reading.encoding, text)
+        return [text("tokens.still", query=query, xpos=xpos), heads_words(heads, text)]
     before, after, head = reading.before, reading.after, heads.sample.head
     return [
         _ends(reading, text),
@@ -119,16 +122,13 @@ def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
             xpos_all=percent(heads.after.sink[head]),
         ),
         _negative(reading, text),
-        _all_heads(heads, text),
+        heads_words(heads, text),
     ]
 
 
 def _ends(reading: Reading, text: Text) -> str:
-    """Which keys gain and lose most, or that none does."""
-    change, query = reading.change, number(reading.query)
-    if reading.still:
-        return text("tokens.still", query=query, xpos=label(reading.encoding, text))
-    words = {"query": query}
+    """Which keys gain and lose most."""
+    change, words = reading.change, {"query": number(reading.query)}
     for name, key in (("gainer", int(change.argmax())), ("loser", int(change.argmin()))):
         words |= {
             name: _plain(token_name(reading, key, text)),
@@ -147,18 +147,6 @@ def _negative(reading: Reading, text: Text) -> str:
         gaining=number(int(gaining.sum())),
         keys=number(reading.query + 1),
         negative=number(int((gaining & (reading.before.logits < 0)).sum())),
-    )
-
-
-def _all_heads(heads: Heads, text: Text) -> str:
-    """How many heads read nearer, and how many more evenly."""
-    before, after = heads.before, heads.after
-    return text(
-        "tokens.heads",
-        count=len(before.sink),
-        layer=heads.sample.layer,
-        nearer=int((after.distance < before.distance).sum()),
-        wider=int((after.entropy > before.entropy).sum()),
     )
 
 

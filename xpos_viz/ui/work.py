@@ -133,7 +133,9 @@ def _watch(work: Work[Result], text: Text) -> None:
         heard(None)  # the address that came with this look may be older than what is set
         st.rerun()
     key = "work.share" if work.share else "work.waiting"
-    st.progress(work.share, text(key, share=f"{100 * work.share:.0f} %", left=f"{work.left:,.0f}"))
+    st.progress(
+        work.share, text(key, share=f"{100 * work.share:.0f}\u00a0%", left=f"{work.left:,.0f}")
+    )
     st.button(
         text("work.stop"), key="stop", on_click=_stop, args=(work,), icon=":material/stop_circle:"
     )

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Bar
 from xpos_viz.figures.paper.sheet import Sheet
-from xpos_viz.figures.paper.type import font, style, widest, written
-from xpos_viz.figures.words import factors
+from xpos_viz.figures.paper.type import font, style, widest
+from xpos_viz.figures.words import factors, number
 from xpos_viz.theme import PALETTES, Ink, Scale
 
 VECTOR_CELLS = 64
@@ -205,7 +205,7 @@ def _round_ticks(bar: Bar, most: int) -> tuple[list[float], list[str]]:
     locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
     values = [value for value in locator.tick_values(low, end) if low <= value <= end]
     places = [float((value - low) / (end - low)) for value in values]
-    return places, [written(float(f"{value:.6g}e{exponent}")) for value in values]
+    return places, [number(float(f"{value:.6g}e{exponent}")) for value in values]
 
 
 @cache

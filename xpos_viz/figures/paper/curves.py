@@ -8,7 +8,7 @@ from xpos_viz.figures.paper.frame import frame, legend, number_ticks, open_frame
 from xpos_viz.figures.paper.sheet import Sheet
 from xpos_viz.figures.paper.type import font, style
 from xpos_viz.figures.spans import band, finite, height_limits, leans_left
-from xpos_viz.theme import stroke
+from xpos_viz.theme import GROUND, stroke
 
 _STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
 
@@ -65,17 +65,18 @@ def _draw_bands(axes: Axes, curves: Curves) -> None:
 
 def _draw_marks(sheet: Sheet, axes: Axes, curves: Curves) -> None:
     """Named points; their names lean away from the nearer end."""
+    point = {"marker": "o", "markersize": 5 * sheet.unit, "markeredgecolor": sheet.ink.page}
     for mark in curves.marks:
         colour, _ = stroke(mark.line)
-        point = {"marker": "o", "markersize": 5 * sheet.unit, "markeredgecolor": sheet.ink.page}
         axes.plot([mark.x], [mark.y], color=colour, zorder=3, clip_on=False, **point)
+    for mark in curves.named:
         left = leans_left(curves, mark)
         axes.annotate(
             drawable(mark.label),
             (mark.x, mark.y),
             (sheet.unit * (-5 if left else 5), 4 * sheet.unit),
             textcoords="offset points",
-            bbox={"facecolor": sheet.ink.page, "alpha": 0.75, "linewidth": 0, "pad": 0.5},
+            bbox={"facecolor": sheet.ink.page, "alpha": GROUND, "linewidth": 0, "pad": 1},
             ha="right" if left else "left",
             **style(font(sheet.size.tick), sheet.ink.text),
         )

@@ -11,7 +11,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from xpos_viz.figures.description import Bars, Curves, Grid, Plane
 from xpos_viz.figures.fonts import FAMILIES, drawable
 from xpos_viz.figures.paper.sheet import Sheet
-from xpos_viz.figures.paper.type import broken, font, style, widest, written
+from xpos_viz.figures.paper.type import broken, font, style, widest
+from xpos_viz.figures.words import number
 
 _LONGEST = 2.2  # of a word beside an axis, inches of a page
 _AXIS_TITLE = 0.45  # room for ticks and title under the axes, inches of a page
@@ -119,7 +120,7 @@ def number_ticks(axis: Axis, low: float, high: float, *, logarithmic: bool = Fal
     """Write numbers in plain text; powers of ten where there are two or more of them."""
     if logarithmic and high < 100 * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: written(float(f"{value:.9g}"))))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(float(f"{value:.9g}"))))
     axis.set_minor_formatter(NullFormatter())
 
 

@@ -21,8 +21,9 @@ from xpos_viz.figures.paper.cells import (
     rectangles,
 )
 from xpos_viz.figures.paper.sheet import Sheet
-from xpos_viz.figures.paper.type import LEADING, font, style, widest, written
+from xpos_viz.figures.paper.type import LEADING, font, style, widest
 from xpos_viz.figures.spans import over_bar
+from xpos_viz.figures.words import number
 
 _GAP = 0.2  # between panels, inches of a page
 _FEW = 4  # panels with titles of full size
@@ -180,10 +181,10 @@ def _ticks(sheet: Sheet, axis: Axis, side: float) -> _Ticks:
     if axis.labels:
         return _token_ticks(sheet, axis, side)
     (start, stop), size = axis.span, sheet.size.tick
-    room = max(3.4 * size / 72, widest([written(math.floor(stop))], size) + 0.7 * size / 72)
+    room = max(3.4 * size / 72, widest([number(math.floor(stop))], size) + 0.7 * size / 72)
     locator = MaxNLocator(max(1, int(side / room)), integer=True, steps=[1, 2, 5, 10])
     places = [tick for tick in locator.tick_values(start, stop) if start <= tick <= stop]
-    return _Ticks(places, [written(tick) for tick in places], size)
+    return _Ticks(places, [number(tick) for tick in places], size)
 
 
 def _token_ticks(sheet: Sheet, axis: Axis, side: float) -> _Ticks:

@@ -23,7 +23,7 @@ def draw(sheet: Sheet, plane: Plane) -> None:
     axes.add_patch(Circle((0, 0), 1, fill=False, color=sheet.ink.faint, linewidth=0.8 * sheet.unit))
     for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True)):
         colour, _ = stroke(place)
-        axes.plot(path.real, path.imag, color=colour, linewidth=0.8 * sheet.unit, alpha=0.6)
+        axes.plot(path.real, path.imag, color=colour, linewidth=0.8 * sheet.unit)
         axes.plot(
             path.real[-1:],
             path.imag[-1:],

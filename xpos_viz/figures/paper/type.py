@@ -10,7 +10,6 @@ from matplotlib.font_manager import FontProperties, get_font
 from matplotlib.ft2font import LoadFlags
 
 from xpos_viz.figures.fonts import FAMILIES, drawable, file_of
-from xpos_viz.figures.words import number
 
 LEADING = 1.4 / 72
 """Distance of lines, inches per point of type."""
@@ -62,17 +61,6 @@ def broken(text: str, size: float, width: float, *, bold: bool = False) -> list[
         lines[-1] += parts[0]
         lines += parts[1:]
     return [line.rstrip() for line in lines]
-
-
-def written(value: float) -> str:
-    """Write a number for a tick, with a real minus sign.
-
-    Examples
-    --------
-    >>> written(-1200.0)
-    '−1,200'
-    """
-    return number(value).replace("-", "−")
 
 
 def _pieces(text: str) -> Iterator[str]:

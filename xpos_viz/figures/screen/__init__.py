@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from xpos_viz.theme import Ink
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
-_LEFT, _RIGHT = 64, 16  # pixels beside what has one pair of axes
+_LEFT, _RIGHT = 64, 28  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
 _LINE = 17  # pixels of a line of a title
+_SECOND = 0.8  # type of other lines of a title, of that of the first
 
 
 def sheet(
@@ -61,6 +62,9 @@ def axis_style(ink: Ink) -> dict[str, Any]:
         "tickcolor": ink.faint,
         "tickfont": {"color": ink.faint, "size": 11},
         "linecolor": ink.faint,
+        "separatethousands": True,
+        "exponentformat": "power",
+        "minexponent": 6,
     }
 
 
@@ -78,7 +82,8 @@ def named(text: str, ink: Ink) -> dict[str, Any]:
 def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]:
     """Return lines above a panel, the first one strong."""
     rest = "".join(
-        f"<br><span style='font-size:12px;color:{ink.faint}'>{line}</span>" for line in lines[1:]
+        f"<br><span style='font-size:{_SECOND}em;color:{ink.faint}'>{line}</span>"
+        for line in lines[1:]
     )
     return {
         "text": f"<b>{lines[0]}</b>{rest}",
@@ -98,6 +103,18 @@ def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]
 def safe(label: str) -> str:
     """Return a label that Plotly shows letter by letter and never reads as markup."""
     return html.escape(label, quote=False)
+
+
+def transparent(colour: str, share: float) -> str:
+    """Return a colour, #rrggbb, that covers so much of what is behind it.
+
+    Examples
+    --------
+    >>> transparent("#0072b2", 0.18)
+    'rgba(0,114,178,0.18)'
+    """
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share:g})"
 
 
 def words_width(places: object) -> int:

@@ -1,5 +1,6 @@
 """Curves on a screen, with their bands and marks."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -9,9 +10,18 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Curves, Numbers
-from xpos_viz.figures.screen import axis_style, legend, log_axis, named, safe, sent, sheet
+from xpos_viz.figures.screen import (
+    axis_style,
+    legend,
+    log_axis,
+    named,
+    safe,
+    sent,
+    sheet,
+    transparent,
+)
 from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
-from xpos_viz.theme import Ink, stroke
+from xpos_viz.theme import GROUND, Ink, stroke
 
 _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
 
@@ -22,6 +32,7 @@ def draw(curves: Curves, ink: Ink) -> go.Figure:
     layout = sheet(curves.title, ink, _HEIGHT + entries)
     style = axis_style(ink)
     across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
+    layout["annotations"] = [*layout["annotations"], *_names(curves, ink)]
     layout |= {
         "hovermode": "x unified",
         "legend": legend(ink),
@@ -45,7 +56,7 @@ def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
     ends = np.log10(ends) if curves.logarithmic_y else ends
     shared = {"range": ends.tolist()} if curves.y_limits else {}
     if curves.logarithmic_y:
-        return log_axis(*height_limits(curves)) | {"exponentformat": "power"} | shared
+        return log_axis(*height_limits(curves)) | shared
     return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint} | shared
 
 
@@ -64,7 +75,7 @@ def _bands(curves: Curves) -> Iterator[go.Scatter]:
             mode="lines",
             line={"width": 0},
             fill="toself",
-            fillcolor=_faint(colour),
+            fillcolor=transparent(colour, 0.18),
             hoverinfo="skip",
             showlegend=False,
         )
@@ -91,27 +102,42 @@ def _heights(y: Numbers, curves: Curves) -> Numbers:
 
 
 def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
-    """Named points; their names lean away from the nearer end."""
+    """The points that are named."""
     if not curves.marks:
         return
     yield go.Scatter(
         x=np.array([mark.x for mark in curves.marks]),
         y=np.array([mark.y for mark in curves.marks]),
         text=[safe(mark.label) for mark in curves.marks],
-        mode="markers+text",
+        mode="markers",
         marker={
             "color": [stroke(mark.line)[0] for mark in curves.marks],
             "size": 9,
             "line": {"color": ink.page, "width": 1.5},
         },
-        textposition=[
-            f"top {'left' if leans_left(curves, mark) else 'right'}" for mark in curves.marks
-        ],
-        textfont={"color": ink.text, "size": 11, "shadow": _halo(ink.page)},
         cliponaxis=False,
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
+
+
+def _names(curves: Curves, ink: Ink) -> Iterator[dict[str, Any]]:
+    """The names of points, on a ground that covers lines; they lean away from the nearer end."""
+    for mark in curves.named:
+        left = leans_left(curves, mark)
+        yield {
+            "text": safe(mark.label),
+            "x": math.log10(mark.x) if curves.logarithmic else mark.x,
+            "y": math.log10(mark.y) if curves.logarithmic_y else mark.y,
+            "xanchor": "right" if left else "left",
+            "yanchor": "bottom",
+            "xshift": -4 if left else 4,
+            "yshift": 4,
+            "showarrow": False,
+            "font": {"color": ink.text, "size": 11},
+            "bgcolor": transparent(ink.page, GROUND),
+            "borderpad": 1,
+        }
 
 
 def _outline(
@@ -125,14 +151,3 @@ def _outline(
     across = [part for at in pieces for part in (x[at], x[at][::-1], *gap)]
     up = [part for at in pieces for part in (high[at], low[at][::-1], *gap)]
     return np.concatenate(across or gap), np.concatenate(up or gap)
-
-
-def _halo(ground: str) -> str:
-    """A shadow on all sides, on which letters can be read over lines."""
-    return ", ".join(f"{x}px {y}px 3px {ground}" for x in (-1, 0, 1) for y in (-1, 0, 1))
-
-
-def _faint(colour: str) -> str:
-    """A colour through which others are seen."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.18)"

@@ -12,6 +12,7 @@ from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
 from xpos_viz.figures.screen import axis_style, base, named, safe, sent, titled
 from xpos_viz.figures.screen.colours import BAR, Frame, colour_axis
 from xpos_viz.figures.spans import over_bar
+from xpos_viz.figures.words import number
 from xpos_viz.theme import Ink
 
 _TITLE, _LEFT, _RIGHT, _GAP = 78, 62, 14, 40  # pixels around and between panels
@@ -129,7 +130,7 @@ def _trace(
 ) -> go.Heatmap:
     """Cells at their places, with what is read at them."""
     named = 0 < len(axis.labels) <= _NAMED
-    cell = _position("%{y:~g}", "%{x:~g}", "%{customdata}", axis)
+    cell = _position("%{y:,}", "%{x:,}", "%{customdata:,}", axis)
     position = "%{customdata}" if named else cell
     return go.Heatmap(
         name=panel.title[0],
@@ -163,11 +164,11 @@ def _lags(axis: Axis) -> NDArray[Any]:
 
 def _pairs(axis: Axis) -> NDArray[np.str_]:
     """Query, key and lag of each cell, with their tokens."""
-    named = [f"{p:g} {safe(t)}" for p, t in zip(axis.positions, axis.labels, strict=True)]
+    named = [f"{number(p)} {safe(t)}" for p, t in zip(axis.positions, axis.labels, strict=True)]
     lags = _lags(axis)
     return np.array(
         [
-            [_position(q, k, f"{lag:g}", axis) for k, lag in zip(named, row, strict=True)]
+            [_position(q, k, number(int(lag)), axis) for k, lag in zip(named, row, strict=True)]
             for q, row in zip(named, lags, strict=True)
         ]
     )

@@ -17,7 +17,7 @@ _NAMED = 12  # most points in the legend; where there are more, pointing at them
 
 
 def draw(plane: Plane, ink: Ink) -> go.Figure:
-    """Draw the paths faintly and, on them, the points of the first step; frames move them."""
+    """Draw the paths and, on them, the points of the first step; frames move them."""
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1}
     traces = [
         _path(safe(label), path, place)
@@ -53,7 +53,6 @@ def _path(label: str, path: NDArray[np.complex128], place: int) -> go.Scatter:
         name=label,
         mode="lines",
         line={"color": colour, "width": 1.2},
-        opacity=0.6,
         hoverinfo="skip",
     )
 
