@@ -161,3 +161,93 @@ def test_long_weights_wait_while_dragging_and_come_with_the_answer(visit, host):
     page.wait_for_selector(".lm-root[data-state=ready]")
     point(page, 150, 280)
     expect_reading(page, moved)
+
+
+def pull(page, token, by):
+    """Press the track of the tokens at one, and move by so many pixels."""
+    box = page.locator(".lm-track").bounding_box()
+    tokens = int(slider(page, "stop").get_attribute("max"))
+    x, y = box["x"] + 9 + (box["width"] - 18) * token / tokens, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=8)
+    page.mouse.up()
+    drawn(page)
+
+
+def window(page):
+    """The values of both handles."""
+    return [int(slider(page, key).input_value()) for key in ("start", "stop")]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "by", "moved"),
+    [
+        (0, 2, 90, "stop"),
+        (0, 1, 90, "stop"),
+        (300, 302, 60, "stop"),
+        (300, 302, -60, "start"),
+        (300, 305, -60, "start"),
+        (598, 600, -60, "start"),
+        (598, 600, 60, ""),
+        (0, 600, -60, "stop"),
+    ],
+)
+def test_the_handle_that_can_follow_is_taken(start, stop, by, moved, visit):
+    page = visit(described(at(LONG, start=start, stop=None if stop == 600 else stop)))
+    pull(page, stop, by)
+    box = page.locator(".lm-track").bounding_box()
+    far = by * 600 / (box["width"] - 18)
+    before = {"start": start, "stop": stop}
+    after = dict(zip(before, window(page), strict=True))
+    changes = {key: after[key] - before[key] for key in before if after[key] != before[key]}
+    assert changes == ({moved: pytest.approx(far, abs=8)} if moved else {})
+    told = [commit["changes"] for commit in events(page)]
+    assert told == ([{moved: after[moved]}] if moved else [])
+    if moved:
+        assert page.evaluate("document.activeElement.dataset.key") == moved
+
+
+def test_a_drag_that_turns_round_takes_the_handle_that_can_follow(visit):
+    page = visit(described(at(LONG, stop=2)))
+    box = page.locator(".lm-track").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 14)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 4, box["y"] + 14, steps=3)  # no token is there
+    page.mouse.move(box["x"] + 100, box["y"] + 14, steps=3)
+    page.mouse.up()
+    assert window(page)[0] == 0
+    assert window(page)[1] > 100
+
+
+def test_a_press_beside_the_handles_brings_the_nearest(visit):
+    page = visit(described(at(LONG, start=100, stop=400)))
+    for token, wanted in ((200, [200, 400]), (550, [200, 550]), (10, [10, 550])):
+        pull(page, token, 0)
+        assert window(page) == pytest.approx(wanted, abs=2)
+    before = window(page)
+    pull(page, before[1] + 5, 0)  # on the handle, beside its middle
+    assert window(page) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "focus", "key", "after"),
+    [
+        (0, 2, "start", "ArrowRight", [0, 3]),
+        (300, 302, "stop", "ArrowLeft", [299, 302]),
+        (300, 302, "start", "ArrowLeft", [299, 302]),
+        (300, 302, "start", "End", [300, 600]),
+        (300, 302, "stop", "Home", [0, 302]),
+        (300, 400, "start", "End", [398, 400]),
+        (0, 1, "start", "ArrowRight", [0, 2]),
+        (0, 2, "stop", "ArrowLeft", [0, 2]),
+    ],
+)
+def test_a_key_that_a_handle_cannot_follow_moves_the_other(start, stop, focus, key, after, visit):
+    page = visit(described(at(LONG, start=start, stop=stop)))
+    slider(page, focus).press(key)
+    drawn(page)
+    assert window(page) == after
+    pairs = zip(("start", "stop"), (start, stop), after, strict=True)
+    moved = [name for name, old, new in pairs if old != new]
+    assert page.evaluate("document.activeElement.dataset.key") in (moved or [focus])
