@@ -21,7 +21,9 @@ from tests.livemap.page import (
 )
 from tests.pages import drawn, grab, part, slider
 from xpos_viz import run
+from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
+from xpos_viz.figures.words import rounded
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
@@ -37,7 +39,8 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
         assert len(events(page)) == number - 1
         page.mouse.up()
         drawn(page)
-        assert np.array_equal(picture(page), during)
+        own = np.s_[:, : during.shape[1] // 2]  # the colours of the difference end elsewhere now
+        assert np.array_equal(picture(page)[own], during[own])
         steps = {"gamma": GAMMAS, "scale_base": SCALE_BASES}[key]
         [commit] = events(page)[number - 1 :]
         assert commit["number"] == number
@@ -45,6 +48,36 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
         assert list(commit["changes"]) == [key]
         assert commit["changes"][key] in steps
         before = during
+
+
+def noted(page):
+    """The note about where colours end."""
+    drawn(page)
+    return page.locator(".lm-notes").inner_text()
+
+
+def ending(experiment, rest=None):
+    """That note, by the core: the difference may still have the limit that it had at rest."""
+    limits = {
+        "limit": run(experiment).limit,
+        "difference": compare(run(rest or experiment)).limit,
+    }
+    words = texts("en")
+    return words("figure.limits", **{name: rounded(limit) for name, limit in limits.items()})
+
+
+@pytest.mark.parametrize("experiment", [SHORT, at(SHORT, stage="weights")])
+def test_the_colours_of_the_difference_end_where_they_did_while_it_moves(experiment, visit):
+    page = visit(described(experiment))
+    assert ending(experiment) in noted(page)
+    grab(page, "scale_base", 0.9)
+    first, last = experiment.encodings
+    scale_base = float(slider(page, "scale_base").get_attribute("aria-valuetext").replace(",", ""))
+    moved = replace(experiment, encodings=(first, last.replace(scale_base=scale_base)))
+    assert ending(moved, experiment) != ending(moved)
+    assert ending(moved, experiment) in noted(page)
+    page.mouse.up()
+    assert ending(moved) in noted(page)
 
 
 def test_a_base_of_its_own_moves_one_encoding(visit):
