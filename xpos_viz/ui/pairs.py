@@ -46,7 +46,7 @@ def show() -> None:
 
 def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> None:
     """All pairs over all lags, a few as they move, all as a table; and what they depend on."""
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("pairs")
     with picture:
         page.picture(over, text)
         plane, table = st.columns([1, 1], gap="medium")
@@ -57,9 +57,9 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
     with beside:
         controls.source(text)
         controls.choose(text, "pair_encoding", lambda name: REGISTRY[name].label)
-        controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.colours(text)
+        controls.families(text, "rope", "xpos", encoding.name)
         controls.reset(text)
 
 
@@ -84,7 +84,7 @@ def _table(encoding: Encoding, length: int, text: Text) -> None:
 def _score(apart: Picture, text: Text) -> None:
     """One score taken apart, and the choice of it."""
     inputs, mask, chosen = state().experiment.inputs, state().experiment.view.mask, score(state())
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("score")
     with picture:
         page.picture(apart, text)
     with beside:
