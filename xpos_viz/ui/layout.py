@@ -30,7 +30,8 @@ _ALWAYS = """
 _SLIM = """
 /* the picture is near the top: the way stands beside the menu, and titles are small */
 .stMainBlockContainer { padding-top: .75rem; }
-.stAppHeader { background: none; pointer-events: none; }
+.stAppHeader { background: none; }
+.stAppHeader, .stAppHeader * { pointer-events: none; }
 .stAppHeader button { pointer-events: auto; }
 .st-key-way { padding-right: 1.75rem; }
 .stHeading h1 { font-size: 1.5rem; padding-block: 0; }
