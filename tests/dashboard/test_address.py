@@ -1,5 +1,6 @@
 """The dashboard's address: shared, gone back, hostile, outlived."""
 
+import re
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -152,3 +153,23 @@ def test_the_first_move_after_a_restart_counts(name, key, role, press, after, co
         becomes(lambda: parameters(page).get("scale_base"), after, "the address")
         assert page.get_by_role("heading", name=text(f"pages.{name}.title")).is_visible()
         page.close()
+
+
+def test_a_picture_whose_module_did_not_arrive_is_drawn_when_it_does(contexts, server):
+    page = contexts("en-US", "light", 0).new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    lost = []
+
+    def lose(route):
+        if len(lost) < 2:
+            lost.append(route.request.url)
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(re.compile(r"/xpos_viz-\w+\.js"), lose)
+    page.goto(f"{server}?{urlencode(SHORT)}")
+    shows(page, SHORT)
+    assert len(lost) == 2
+    assert page.get_by_test_id("stException").count() == 0
+    page.close()
