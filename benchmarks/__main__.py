@@ -1,17 +1,18 @@
 """Measure, print and, if asked, record.
 
-python -m benchmarks [scores|maps|browser|tour|sessions|play] [--record]
+python -m benchmarks [scores|maps|files|browser|tour|sessions|play] [--record]
 """
 
 import argparse
 import signal
 import sys
 
-from benchmarks import browser, maps, play, report, scores, sessions, tour
+from benchmarks import browser, files, maps, play, report, scores, sessions, tour
 
 MEASUREMENTS = {
     "scores": scores.measure,
     "maps": maps.measure,
+    "files": files.measure,
     "browser": browser.measure,
     "tour": tour.measure,
     "sessions": sessions.measure,
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument(
         "--rounds",
         type=int,
-        help="rounds of each measurement (scores 25, maps 7, browser 7, tour 20, sessions 20)",
+        help="rounds of each measurement (scores 25, tour and sessions 20, others 7)",
     )
     parser.add_argument("--minutes", type=float, help="minutes of play (1)")
     parser.add_argument("--record", action="store_true", help="write the tables into the README.md")

@@ -122,7 +122,7 @@ def ours(encoding: Encoding) -> Scores:
 
 def torchscale() -> tuple[str, Scores]:
     """Scores as in torchscale's MultiheadAttention, which makes its tables on every call."""
-    module = _peer("torchscale", "torchscale.component.xpos_relative_position")
+    module = peer("torchscale", "torchscale.component.xpos_relative_position")
     encode = module.XPOS(HEAD_DIM)
 
     def scores(q: Tensor, k: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def torchscale() -> tuple[str, Scores]:
 
 def rotary_embedding_torch(*, use_xpos: bool) -> tuple[str, Scores]:
     """Scores as its README writes them; it keeps angles and scales between calls."""
-    module = _peer("rotary-embedding-torch", "rotary_embedding_torch")
+    module = peer("rotary-embedding-torch", "rotary_embedding_torch")
     rotary = module.RotaryEmbedding(HEAD_DIM, use_xpos=use_xpos)
 
     def scores(q: Tensor, k: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def x_transformers(*, use_xpos: bool) -> tuple[str, Scores]:
 
     There, all layers of one forward pass share the angles and scales; one layer is measured.
     """
-    module = _peer("x-transformers", "x_transformers.x_transformers")
+    module = peer("x-transformers", "x_transformers.x_transformers")
     rotary = module.RotaryEmbedding(HEAD_DIM, use_xpos=use_xpos)
 
     def scores(q: Tensor, k: Tensor) -> Tensor:
@@ -257,7 +257,7 @@ def _named(package: str) -> str:
     return f"{package} {version(package)}"
 
 
-def _peer(package: str, module: str) -> ModuleType:
+def peer(package: str, module: str) -> ModuleType:
     """Import another implementation; types are checked without it, so by name."""
     try:
         return import_module(module)

@@ -14,17 +14,10 @@ from playwright.sync_api import expect
 
 from tests.pages import offline, started
 from xpos_viz.comparison import compare
-from xpos_viz.export.animation import (
-    FRAMES,
-    MOST_FRAMES,
-    SWEPT,
-    animation_gif,
-    animation_html,
-    sweep,
-    sweepable,
-    usual_values,
-)
+from xpos_viz.export.animation import animation_gif, animation_html
+from xpos_viz.export.sweeps import FRAMES, MOST_FRAMES, SWEPT, sweep, sweepable, usual_values
 from xpos_viz.figures.description import Grid, Heatmaps
+from xpos_viz.figures.files import Paper
 from xpos_viz.figures.shared import on_one_scale, titled
 from xpos_viz.pictures import PICTURES
 from xpos_viz.results import run
@@ -60,8 +53,9 @@ def test_each_frame_is_the_picture_at_its_value(maps):
         expected = [*(each.values for each in run(at).measurements), compare(run(at)).values]
         for panel, values in zip(frame.panels, expected, strict=True):
             np.testing.assert_array_equal(panel.values, values)
-    assert maps.values == ("B 1", "B 8", "B 512")
-    assert maps.parameter == "Scale base B"
+    assert maps.values == VALUES
+    assert maps.written == ("B 1", "B 8", "B 512")
+    assert (maps.parameter, maps.label) == ("scale_base", "Scale base B")
 
 
 def test_colours_end_where_the_largest_frame_needs_it(maps):
@@ -75,7 +69,7 @@ def test_colours_end_where_the_largest_frame_needs_it(maps):
 
 
 def test_each_title_and_alternative_text_says_the_value(maps):
-    for value, frame in zip(maps.values, maps.frames, strict=True):
+    for value, frame in zip(maps.written, maps.frames, strict=True):
         assert frame.panels[1].title[1] == f"base 100,000, γ 0.4, {value}"
         assert frame.panels[0].title[2] == "raw scores q·k, causal mask"
         assert frame.alt.startswith(f"{value}: Heatmaps of RoPE")
@@ -88,7 +82,7 @@ def test_each_title_and_alternative_text_says_the_value(maps):
 def test_a_growing_length_has_cells_of_one_size():
     moving = sweep("compare", "scores", MADE, "length", (3, 30, 300), ENGLISH)
     small, _, whole = frames_of(moving)
-    assert moving.values == ("3 tokens", "30 tokens", "300 tokens")
+    assert moving.written == ("3 tokens", "30 tokens", "300 tokens")
     assert small.axis is whole.axis
     assert (whole.axis.block, whole.panels[0].values.shape) == (3, (100, 100))
     np.testing.assert_array_equal(
@@ -176,7 +170,7 @@ def test_usual_values_are_steps_of_the_slider():
 def test_work_is_told_of_and_can_be_ended():
     shares = []
     moving = sweep("compare", "decay", SHORT, "gamma", (0.1, 1.0), ENGLISH, shares.append)
-    animation_gif(moving, shares.append)
+    animation_gif(moving, Paper(), shares.append)
     assert shares == [0.5, 1.0, 0.5, 1.0]
 
     def stop(_):
@@ -185,7 +179,7 @@ def test_work_is_told_of_and_can_be_ended():
     with pytest.raises(InterruptedError):
         sweep("compare", "decay", SHORT, "gamma", (0.1, 1.0), ENGLISH, stop)
     with pytest.raises(InterruptedError):
-        animation_gif(moving, stop)
+        animation_gif(moving, Paper(), stop)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +245,7 @@ def test_a_recipe_is_json(maps):
 
 
 def test_a_gif_has_all_frames_in_one_palette(maps):
-    with Image.open(BytesIO(animation_gif(maps, recipe=RECIPE))) as image:
+    with Image.open(BytesIO(animation_gif(maps, Paper(), recipe=RECIPE))) as image:
         assert (image.format, getattr(image, "n_frames", 1), image.size[0]) == ("GIF", 3, 960)
         assert image.info["comment"].decode() == RECIPE
         assert image.info["loop"] == 0
@@ -290,8 +284,8 @@ def test_a_page_moves_by_keys_without_network(visit, language):
     for place, key in enumerate(("Home", "ArrowRight", "End")):
         slider.press(key)
         frame = frames_of(moving)[place]
-        assert slider.get_attribute("aria-valuetext") == moving.values[place]
-        assert page.locator("output").inner_text() == moving.values[place]
+        assert slider.get_attribute("aria-valuetext") == moving.written[place]
+        assert page.locator("output").inner_text() == moving.written[place]
         assert page.locator("#picture").get_attribute("aria-label") == frame.alt
         seen = page.evaluate(
             """() => picture._fullData.map((trace) => [...trace.z].map((row) => [...row]))"""
@@ -321,7 +315,7 @@ def test_a_page_plays_and_stops(visit, maps):
 def test_a_page_holds_all_frames_and_no_address(maps):
     written = animation_html(maps, ENGLISH)
     [told] = re.findall(r'id="sweep">(.*?)</script>', written)
-    assert [frame["value"] for frame in json.loads(told)["frames"]] == list(maps.values)
+    assert [frame["value"] for frame in json.loads(told)["frames"]] == list(maps.written)
     ours = written.replace(
         re.findall(r"(?s)<script type=\"text/javascript\">.*?</script>", written)[0], ""
     )

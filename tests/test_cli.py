@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 import torch
 from click.testing import CliRunner
+from PIL import Image, ImageSequence
 
 from tests.dashboard.server import answers, free_port, until
 from xpos_viz import rope, xpos
@@ -23,10 +25,13 @@ from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
 from xpos_viz.export import write
 from xpos_viz.inputs import Sample
+from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
 from xpos_viz.precision import accuracy_table, limits_table
 from xpos_viz.state import OWN, PRESETS, SETTINGS, from_address
 from xpos_viz.studies.decay import Reading, table, trace
+from xpos_viz.texts import texts
+from xpos_viz.version import __version__
 
 ROOT = Path(__file__).parent.parent
 
@@ -76,6 +81,15 @@ def test_every_command_has_help(name):
     assert (said, code) == ("", 0)
     assert printed.startswith(f"Usage: xpos-viz {name} ")
     assert COMMANDS[name] in " ".join(printed.split())
+
+
+def test_the_version_is_that_of_files():
+    assert call("--version") == (f"xpos-viz {__version__}\n", "", 0)
+
+
+@pytest.mark.parametrize("name", ["figure", "map", "pairs"])
+def test_help_has_no_gaps(name):
+    assert not re.search(r"\{\w+\}", call(name, "--help")[0])
 
 
 def test_an_unknown_command_is_refused():
@@ -184,7 +198,15 @@ def test_lists_say_what_there_is():
     assert [row["name"] for row in rows("list", "presets")] == [*PRESETS]
     assert len(rows("list", "encodings")) == 16
     assert rows("list", "samples")[2]["layers"] == "0, 8, 16, 24, 29"
-    assert rows("list", "pages", "--lang", "zh")[1]["name"] == "decay"
+    pages = rows("list", "pages", "--lang", "zh")
+    assert pages[1]["name"] == "decay"
+    names = {row["name"]: row["pictures"].split(", ") for row in pages}
+    assert [*names] == [*PICTURES]
+    assert names["pairs"] == ["pairs_map", "pairs_plane", "pairs_score"]
+    for page, make in PICTURES.items():
+        state = from_address({"name": "pronoun", "long_length": "64", "curves": "alibi"})[0]
+        state = replace(state, left="alibi")
+        assert [each.name for each in make(state, texts("en"))] == names[page]
     assert refused("list", "colours") == (
         "Invalid value for '{encodings|samples|presets|pages}': 'colours' is not one of "
         "'encodings', 'samples', 'presets', 'pages'."
@@ -343,6 +365,14 @@ def test_a_folder_is_no_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 
+def test_a_failure_of_others_is_no_wrong_use(monkeypatch):
+    monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", lambda *_: np.zeros(2).reshape(3))
+    done = CliRunner().invoke(main, ["pairs"], prog_name="xpos-viz")
+    assert done.exit_code == 1
+    assert isinstance(done.exception, ValueError)
+    assert str(done.exception) == "cannot reshape array of size 2 into shape (3,)"
+
+
 def test_too_little_memory_is_said(monkeypatch):
     def full(*_):
         raise MemoryError("Unable to allocate 8 TiB")
@@ -429,7 +459,7 @@ def test_files_are_moved_to_their_place(tmp_path):
     [
         (("compare",), "all.zip", b"PK"),
         (("compare",), "handout.html", b"<!doctype html>"),
-        (("compare", "--sweep", "gamma"), "moving.gif", b"GIF8"),
+        (("compare", "--sweep", "gamma", "--values", "0.1,1"), "moving.gif", b"GIF8"),
         (("decay", "decay", "--sweep", "scale_base"), "moving.html", b"<!doctype html>"),
     ],
 )
@@ -441,9 +471,66 @@ def test_what_is_exported_can_be_made_again(words, name, start, tmp_path):
     assert path.read_bytes()[: len(start)].lower() == start.lower()
     printed, said, code = call("reproduce", path, "--out", again)
     assert code == 0, said
+    assert said.startswith("reproduce\n")
     assert json.loads(printed)["xpos_viz"]["page"] == words[0]
     assert said.endswith("All numbers are those of the file, to the last bit.\n")
     assert again.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_is_made_again_on_its_paper_or_on_another(tmp_path):
+    first, again, other = (tmp_path / name for name in ("a.svg", "b.svg", "c.svg"))
+    paper = ("--size", "slide", "--mode", "dark", "--caption", "One & all.")
+    assert call("figure", "decay", "--distance", "64", *paper, "--out", first)[2] == 0
+    assert call("reproduce", first, "--out", again)[2] == 0
+    assert drawing(again) == drawing(first)
+    assert call("reproduce", again, "--mode", "light", "--caption", "", "--out", other)[2] == 0
+    plain = tmp_path / "d.svg"
+    words = ("--distance", "64", "--size", "slide", "--out", plain)
+    assert call("figure", "decay", *words)[2] == 0
+    assert drawing(other) == drawing(plain) != drawing(first)
+
+
+def drawing(path):
+    """An SVG without what says when and by what command it was made."""
+    return re.sub("<metadata>.*?</metadata>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_a_picture_in_motion_moves_again(tmp_path):
+    first, again, page = (tmp_path / name for name in ("a.gif", "b.gif", "c.html"))
+    words = ("--distance", "64", "--sweep", "base", "--values", "100,1e3,1e4", "--size", "slide")
+    assert call("export", "decay", *words, "--out", first)[2] == 0
+    for path in (again, page):
+        printed, said, code = call("reproduce", first, "--out", path)
+        assert code == 0, said
+        assert json.loads(printed)["xpos_viz"]["sweep"]["parameter"] == "base"
+    with Image.open(first) as one, Image.open(again) as other:
+        frames = [list(map(pixels, ImageSequence.Iterator(image))) for image in (one, other)]
+    assert len(frames[0]) == 3
+    np.testing.assert_array_equal(frames[0], frames[1])
+    assert call("reproduce", page)[2] == 0
+    assert call("figure", "decay", "--distance", "64", "--out", tmp_path / "still.png")[2] == 0
+    _, said, code = call("reproduce", tmp_path / "still.png", "--out", tmp_path / "d.gif")
+    assert code == 2
+    assert said.endswith(
+        "the file does not move, got the ending .gif; use png, svg, pdf, csv, parquet, npz.\n"
+    )
+
+
+def pixels(frame):
+    """The colours of a frame."""
+    return np.asarray(frame.convert("RGB"))
+
+
+def test_the_recipe_of_a_csv_stands_beside_it(tmp_path):
+    path = tmp_path / "curves.csv"
+    _, said, code = call("figure", "decay", "--distance", "64", "--out", path)
+    beside = tmp_path / "curves.recipe.json"
+    assert code == 0
+    told = [f"Wrote {each}: {each.stat().st_size:,} bytes." for each in (path, beside)]
+    assert said.splitlines() == told
+    assert {*tmp_path.iterdir()} == {path, beside}
+    assert call("reproduce", beside, "--out", tmp_path / "again.csv")[2] == 0
+    assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -465,16 +552,12 @@ def test_what_is_exported_can_be_made_again(words, name, start, tmp_path):
             "only the page compare has a hand-out, got 'decay'; use a .zip.",
         ),
         (
-            ("export", "decay", "--sweep", "gamma", "--out", "a.zip"),
-            "a picture in motion is .html or .gif, got .zip; use one of these.",
+            ("export", "decay", "--sweep", "gamma", "--values", "1;2", "--out", "a.gif"),
+            "values must be numbers between commas, got '1;2'; use 0.1,0.4.",
         ),
         (
-            ("reproduce", "README.md"),
-            (
-                "a recipe is the JSON that stands in files made by xpos_viz, got '# xpos_viz"
-                "\\n\\nSee what XPos changes in the attention scores; use such a file, or the "
-                "recipe.json of a bundle."
-            ),
+            ("export", "decay", "--sweep", "gamma", "--out", "a.zip"),
+            "a picture in motion is .html or .gif, got .zip; use these.",
         ),
     ],
 )
@@ -484,10 +567,21 @@ def test_exports_that_cannot_be_are_refused(words, message):
     assert said.endswith(f"Error: {message}\n")
 
 
+def test_a_file_without_a_recipe_is_a_failure():
+    printed, said, code = call("reproduce", "README.md")
+    assert (printed, code) == ("", 1)
+    assert said.endswith(
+        "\nError: README.md: a recipe is the JSON that stands in files made by xpos_viz, got "
+        "'# xpos_viz\\n\\nSee what XPos changes in the attention scores; use such a file, or the "
+        "recipe.json of a bundle.\n"
+    )
+
+
 def test_a_file_with_other_numbers_is_told(tmp_path, monkeypatch):
     path = tmp_path / "a.svg"
     assert call("figure", "decay", "--distance", "64", "--out", path)[2] == 0
     monkeypatch.setattr("xpos_viz.export.reproduction.fingerprint", lambda _: "other")
     _, said, code = call("reproduce", path)
     assert code == 1
-    assert said.startswith(f"Error: the numbers are not those of {path}; it was made with xpos_viz")
+    words = f"reproduce\nError: the numbers are not those of {path}; it was made with xpos_viz"
+    assert said.startswith(words)

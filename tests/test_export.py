@@ -11,12 +11,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce, write
+from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.citations import bibliography
 from xpos_viz.export.data import UNITS, arrays, tidy
 from xpos_viz.export.recipe import fingerprint
+from xpos_viz.export.sweeps import sweep
 from xpos_viz.figures.files import Paper
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, from_address, recorded
@@ -33,6 +36,7 @@ PAGES = {
     "neighbours": SMALL | {"left": "nope", "distance": "64"},
 }
 WITH_RECIPE = [form for form in FORMS if form != "csv"]
+SLIDE = Paper("slide", "dark", "Was man sieht: γ “…” <b>")
 each_page = pytest.mark.parametrize("page", PAGES)
 
 
@@ -54,10 +58,11 @@ def one(page="compare", language="en"):
 def test_a_file_says_how_to_make_it_again(page, form):
     state, pictures = shown(page, "zh")
     for picture in pictures:
-        recipe = Recipe.of(page, (picture,), state, "zh", "https://host.example/a?b=c")
+        link = "https://host.example/a?b=c"
+        recipe = Recipe.of(page, (picture,), state, "zh", link=link, paper=SLIDE)
         made = reproduce(make(picture, form, recipe))
         assert made.recipe == recipe
-        assert made.recipe.link == "https://host.example/a?b=c"
+        assert (made.recipe.link, made.recipe.paper, made.moving) == (link, SLIDE, None)
         assert made.same
         (again,) = made.pictures
         pd.testing.assert_frame_equal(again.table(), picture.table())
@@ -67,6 +72,50 @@ def test_a_changed_number_is_noticed():
     picture, recipe = one()
     content = make(picture, "npz", replace(recipe, numbers=fingerprint("other")))
     assert not reproduce(content).same
+
+
+@pytest.mark.parametrize("form", MOVING)
+@pytest.mark.parametrize(
+    ("page", "address", "parameter", "values"),
+    [
+        ("compare", SMALL, "scale_base", (8, 512)),
+        ("compare", {"source": "random", "length": "30", "head_dim": "8"}, "length", (3, 30)),
+        ("decay", {"distance": "64"}, "gamma", (0.1, 1 / 3)),
+        ("long", {"long_length": "256"}, "base", (10.5, 1e4)),
+    ],
+    ids=["maps", "length", "curves", "long"],
+)
+def test_a_picture_in_motion_says_how_to_make_it_again(page, address, parameter, values, form):
+    state, _ = from_address(address)
+    (picture, *_), text = PICTURES[page](state, texts("zh")), texts("zh")
+    moving = sweep(page, picture.name, state, parameter, values, text)
+    recipe = Recipe.of(page, (picture,), state, "zh", paper=Paper("column", "dark")).moving(moving)
+    made = reproduce(animate(moving, form, recipe, text))
+    assert made.recipe == recipe
+    assert made.same
+    assert made.moving is not None
+    assert (made.moving.parameter, made.moving.values) == (parameter, values)
+    assert fingerprint(made.moving.frames) == fingerprint(moving.frames)
+    assert made.recipe.numbers != Recipe.of(page, (picture,), state, "zh").numbers
+    other = replace(recipe, sweep={**recipe.sweep, "values": f"{values[0]},{values[0]}"})
+    assert not reproduce(other.text().encode()).same
+
+
+def test_a_gif_is_drawn_on_its_paper():
+    state, (picture, *_) = shown("decay")
+    moving = sweep("decay", "decay", state, "gamma", (0.4,), texts("en"))
+    recipe = Recipe.of("decay", (picture,), state, "en", paper=SLIDE).moving(moving)
+    with Image.open(BytesIO(animate(moving, "gif", recipe, texts("en")))) as image:
+        assert image.size == (960, 540)
+        assert np.asarray(image.convert("RGB"))[2, 2].max() < 60
+
+
+def test_an_unknown_form_of_motion_is_refused():
+    state, (picture, *_) = shown("decay")
+    moving = sweep("decay", "decay", state, "gamma", (0.4,), texts("en"))
+    with pytest.raises(ValueError) as caught:
+        animate(moving, "mp4", Recipe.of("decay", (picture,), state, "en"), texts("en"))
+    assert str(caught.value) == "unknown form 'mp4'; use one of: html, gif."
 
 
 @each_page
@@ -120,26 +169,6 @@ def test_a_bundle_has_everything_and_can_be_rebuilt(page, language):
     assert made.same
     assert [each.name for each in made.pictures] == [each.name for each in pictures]
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
-
-
-def test_the_notebook_of_a_bundle_runs(tmp_path, monkeypatch):
-    state, pictures = shown("decay")
-    with ZipFile(BytesIO(bundle("decay", state, "en"))) as archive:
-        archive.extractall(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    cells = json.loads((tmp_path / "rebuild.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert len({cell["id"] for cell in cells}) == len(cells)
-    names, results = {}, []
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            *lines, last = cell["source"].split("\n")
-            exec("\n".join(lines), names)
-            results.append(eval(last, names))
-    same, *drawn = results
-    assert same is True
-    for picture, figure, table in zip(pictures, drawn[::2], drawn[1::2], strict=True):
-        assert len(figure.data) > 0
-        pd.testing.assert_frame_equal(table, picture.table())
 
 
 def test_a_page_without_a_picture_has_no_bundle():
@@ -234,6 +263,25 @@ def test_other_files_are_refused(content, message):
             {"settings": {"gamma": "no"}, "versions": {"xpos_viz": "9.9"}},
             "these settings cannot be used here: gamma=no; the file was made by xpos_viz 9.9.",
         ),
+        (
+            {"sweep": {"parameter": "gamma", "values": "0.4,,a"}},
+            (
+                "a recipe has the values of a sweep between commas, got '0.4,,a'; use a file as "
+                "xpos_viz wrote it."
+            ),
+        ),
+        (
+            {"sweep": {"parameter": "gamma", "values": "nan"}},
+            "gamma must be a finite number > 0, got nan; the usual value is 0.4.",
+        ),
+        (
+            {"sweep": {"parameter": "gamma", "values": ",".join(["0.4"] * 101)}},
+            "a sweep has at most 100 values, got 101; leave some out.",
+        ),
+        (
+            {"sweep": {"values": "0.4"}},
+            "'' does not move scores; use one of: gamma, scale_base, base.",
+        ),
     ],
 )
 def test_a_recipe_that_cannot_be_used_is_refused(changes, message):
@@ -241,6 +289,41 @@ def test_a_recipe_that_cannot_be_used_is_refused(changes, message):
     with pytest.raises(ValueError) as caught:
         reproduce(make(picture, "png", replace(recipe, **changes)))
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"page": {"a": "b"}},
+        {"settings": "gamma"},
+        {"settings": [["gamma", "1"]]},
+        {"versions": {"torch": 2}},
+        {"paper": "slide"},
+        {"paper": {"size": "poster"}},
+        {"paper": {"colour": "red"}},
+        {"sweep": None},
+        {"sweep": {"parameter": "gamma", "values": [0.4]}},
+    ],
+    ids=str,
+)
+def test_a_recipe_of_another_form_is_refused(changes):
+    text = json.dumps({"xpos_viz": json.loads(one()[1].text())["xpos_viz"] | changes})
+    with pytest.raises(ValueError) as caught:
+        reproduce(text.encode())
+    assert str(caught.value) == (
+        f"a recipe is the JSON that stands in files made by xpos_viz, got {text!r:.60}; use such "
+        "a file, or the recipe.json of a bundle."
+    )
+
+
+def test_a_length_without_an_end_is_refused():
+    state, _ = from_address({"source": "random", "length": "30", "head_dim": "8"})
+    (picture, *_) = PICTURES["compare"](state, texts("en"))
+    recipe = Recipe.of("compare", (picture,), state, "en")
+    swept = replace(recipe, sweep={"parameter": "length", "values": "inf"})
+    with pytest.raises(ValueError) as caught:
+        reproduce(swept.text().encode())
+    assert str(caught.value) == "length must be a whole number of tokens, got inf; round it."
 
 
 def test_other_data_are_asked_for():
@@ -257,7 +340,7 @@ def test_other_data_are_asked_for():
 def test_an_unknown_form_is_refused():
     picture, recipe = one()
     with pytest.raises(ValueError) as caught:
-        make(picture, "docx", recipe, Paper("slide"))
+        make(picture, "docx", recipe)
     legal = "png, svg, pdf, csv, parquet, npz"
     assert str(caught.value) == f"unknown form 'docx'; use one of: {legal}."
 

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from xpos_viz import run
 from xpos_viz.comparison import compare
@@ -942,13 +943,31 @@ def test_a_notice_leaves_when_something_is_changed():
 # Downloads
 
 
-def test_files_are_offered_for_both_figures():
-    page = opened(SHORT)
+def test_files_are_offered_for_both_figures_when_they_are_asked_for():
+    page, text = opened(SHORT), texts("en")
+    whole = [text("ui.bundle"), text("download.handout")]
+    assert [button.proto.label for button in page.get("download_button")] == whole
+    for figure in ("scores", "decay"):
+        page.session_state[f"{figure}-files"] = True
+    page = again(page)
     labels = [button.proto.label for button in page.get("download_button")]
     forms = ["PNG", "SVG", "PDF", "CSV", "PARQUET", "NPZ"]
-    assert sorted(labels) == sorted([*forms * 2, texts("en")("ui.bundle")])
+    assert sorted(labels) == sorted([*forms * 2, *whole])
+    assert address(page) == SHORT
     for button in page.get("download_button"):
         assert button.proto.help
+
+
+def test_a_page_without_a_picture_says_so_instead_of_offering_files():
+    page = opened(SHORT)
+    page._page_hash = calc_hash("decay")
+    for chosen, offered in (("", 0), ("xpos", 1)):
+        page.query_params["curves"] = chosen
+        page.run()
+        assert not page.exception
+        assert len(page.get("download_button")) == offered
+        said = [caption.value for caption in page.caption]
+        assert (texts("en")("download.nothing") in said) == (not offered)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

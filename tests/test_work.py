@@ -138,5 +138,5 @@ def test_work_that_was_left_begins_anew_and_stopped_work_does_not(monkeypatch):
     steps.step()
     assert anew._done.wait(PATIENCE)
     assert working("key", Steps()) is anew
-    module._forget()
+    module._forget("work")
     assert working("key", Steps()) is not anew

@@ -42,7 +42,8 @@ def attention_entropy(weights: Weights) -> PerQuery:
     >>> attention_entropy(torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]))
     tensor([0.0000, 0.6931,    nan], dtype=torch.float64)
     """
-    return _where_seen(weights, torch.special.entr(weights.double()).sum(-1))
+    w = weights.double()
+    return _where_seen(weights, -torch.xlogy(w, w).sum(-1))
 
 
 def attention_distance(

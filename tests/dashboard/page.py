@@ -1,6 +1,7 @@
 """The dashboard in a browser: what is seen, and how it is moved."""
 
 import re
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -177,6 +178,18 @@ def select(page, key, option):
     box = page.get_by_test_id("stSelectbox").filter(has=label)
     box.get_by_role("combobox").click()
     page.get_by_role("option", name=option, exact=True).click()
+
+
+def downloaded(page, figure, form):
+    """The content and the name of a file of a figure, from its menu, which is unfolded for it."""
+    button = page.locator(f".st-key-xpos_viz-{figure}-{form}").get_by_role("button")
+    if not button.count():
+        page.locator(f".st-key-{figure}-files summary").click()
+    button.wait_for()
+    settled(page)
+    with page.expect_download() as download:
+        button.click()
+    return Path(download.value.path()).read_bytes(), download.value.suggested_filename
 
 
 def has_the_colours(page, scheme):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import beside, parameters, settled
+from tests.dashboard.page import beside, downloaded, parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz import decay_curve, rope, xpos
 from xpos_viz.texts import texts
@@ -35,10 +35,9 @@ def test_curves_are_drawn_moved_and_taken_along(visit):
     page.get_by_text("The first lag up to 8,192 tokens").wait_for()
 
     settled(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).first.click()
-    assert download.value.suggested_filename == "xpos_viz-decay.csv"
-    table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
+    content, name = downloaded(page, "decay", "csv")
+    assert name == "xpos_viz-decay.csv"
+    table = pd.read_csv(BytesIO(content))
     for encoding in (rope(64, base=100_000.0), xpos(64, base=100_000.0)):
         rows = table[table["encoding"] == repr(encoding)]
         assert rows["lag [tokens]"].iloc[-1] == 8192

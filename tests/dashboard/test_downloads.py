@@ -10,11 +10,22 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from tests.dashboard.page import SHORT, after, asked, choose, parameters, press, settled, shows
+from tests.dashboard.page import (
+    SHORT,
+    after,
+    asked,
+    choose,
+    downloaded,
+    parameters,
+    press,
+    settled,
+    shows,
+)
 from tests.dashboard.server import becomes
 from xpos_viz import run
 from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import GAMMAS
+from xpos_viz.export import reproduce
 from xpos_viz.figures.files import SIZES
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
@@ -29,14 +40,6 @@ def headed(table):
     return table.rename(columns={name: f"{name} [tokens]" for name in ("query", "key", "lag")})
 
 
-def downloaded(page, kind, figure=0):
-    """The content and the name of a file."""
-    button = page.get_by_role("button", name=kind, exact=True).nth(figure)
-    with page.expect_download() as download:
-        button.click()
-    return Path(download.value.path()).read_bytes(), download.value.suggested_filename
-
-
 def test_downloads_are_what_they_claim(visit):
     address = SHORT | {"stage": "weights"}
     page, result = visit(address), run(asked(address))
@@ -45,14 +48,14 @@ def test_downloads_are_what_they_claim(visit):
         "figure.state", stage=text("figure.stage.weights"), mask=text("figure.mask.causal")
     )
 
-    content, name = downloaded(page, "PNG")
+    content, name = downloaded(page, "scores", "png")
     assert name.endswith(".png")
     with Image.open(BytesIO(content)) as image:
         assert image.format == "PNG"
         assert image.size == tuple(round(side * DPI) for side in PAGE)
         assert image.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
 
-    content, name = downloaded(page, "SVG")
+    content, name = downloaded(page, "scores", "svg")
     assert name.endswith(".svg")
     root = ElementTree.fromstring(content)
     words = [
@@ -63,7 +66,7 @@ def test_downloads_are_what_they_claim(visit):
     for title in ("RoPE", "XPos", "XPos − RoPE", "base 100,000, γ 0.4, B 8", state):
         assert title in words
 
-    content, name = downloaded(page, "PDF")
+    content, name = downloaded(page, "scores", "pdf")
     assert name.endswith(".pdf")
     assert content.startswith(b"%PDF")
     with pypdfium2.PdfDocument(content) as document:
@@ -75,19 +78,19 @@ def test_downloads_are_what_they_claim(visit):
         assert pixels.mean() > 128
         assert pixels.std() > 10
 
-    content, name = downloaded(page, "CSV")
+    content, name = downloaded(page, "scores", "csv")
     assert name.endswith(".csv")
     pd.testing.assert_frame_equal(
         pd.read_csv(BytesIO(content)), headed(compare(result).table()), check_exact=True
     )
 
-    content, name = downloaded(page, "CSV", figure=1)
+    content, name = downloaded(page, "decay", "csv")
     assert name.endswith(".csv")
     pd.testing.assert_frame_equal(
         pd.read_csv(BytesIO(content)), headed(curves(result.experiment)), check_exact=True
     )
-    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<?xml"), ("PDF", b"%PDF")):
-        assert downloaded(page, kind, figure=1)[0].startswith(start)
+    for kind, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        assert downloaded(page, "decay", kind)[0].startswith(start)
 
 
 def test_downloads_follow_what_was_moved_and_the_view_is_saved(visit):
@@ -103,16 +106,76 @@ def test_downloads_follow_what_was_moved_and_the_view_is_saved(visit):
         "address",
     )
     settled(page)
-    content, _ = downloaded(page, "CSV")
+    content, _ = downloaded(page, "scores", "csv")
     table = headed(compare(run(asked(moved)), "ratio").table())
     pd.testing.assert_frame_equal(pd.read_csv(BytesIO(content)), table, check_exact=True)
-    content = downloaded(page, "SVG")[0].decode()
+    content = downloaded(page, "scores", "svg")[0].decode()
     assert "|XPos| / |RoPE|" in content
     assert PALETTES["teal_brown"].clipped["diverging"][1] in content
     page.get_by_text(texts("en")("livemap.more"), exact=True).click()
-    content, name = downloaded(page, texts("en")("livemap.png"))
-    assert name == "xpos_viz-live.png"
+    with page.expect_download() as download:
+        page.get_by_role("button", name=texts("en")("livemap.png"), exact=True).click()
+    assert download.value.suggested_filename == "xpos_viz-live.png"
+    content = Path(download.value.path()).read_bytes()
     with Image.open(BytesIO(content)) as image:
         assert image.format == "PNG"
         assert image.size[0] > page.locator(".lm-maps").bounding_box()["width"]
         assert image.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
+
+
+def test_a_figure_is_set_for_a_paper_and_moves(visit):
+    address = {"source": "random", "length": "4", "head_dim": "8"}
+    page, text = visit(address), texts("en")
+    downloaded(page, "scores", "png")
+    for word in ("download.size_words.column", "download.mode_words.dark", "download.caption"):
+        page.get_by_text(text(word), exact=True).click()
+        settled(page)
+    content, _ = downloaded(page, "scores", "png")
+    with Image.open(BytesIO(content)) as image:
+        assert image.width == int(SIZES["column"].width * SIZES["column"].dpi)
+        assert np.asarray(image.convert("RGB"))[2, 2].max() < 60
+    made = reproduce(content)
+    paper = made.recipe.paper
+    (drawn,) = made.pictures
+    assert (paper.size, paper.mode, paper.caption) == ("column", "dark", drawn.description.alt)
+    assert made.same
+    page.locator(".st-key-scores-sweep").get_by_text(text("ui.length"), exact=True).click()
+    settled(page)
+    page.get_by_role("button", name=text("download.make"), exact=True).click()
+    page.locator(".st-key-xpos_viz-scores-length-gif").wait_for()
+    content, name = downloaded(page, "scores-length", "gif")
+    assert name == "xpos_viz-scores-length.gif"
+    made = reproduce(content)
+    assert made.same
+    assert made.moving is not None
+    assert (made.moving.parameter, made.moving.values) == ("length", (2, 3, 4))
+    content, _ = downloaded(page, "scores-length", "html")
+    assert reproduce(content).same
+    assert parameters(page) == address
+
+
+def test_all_of_a_page_and_its_handout_are_shared(visit):
+    page, text = visit(SHORT), texts("en")
+    page.get_by_role("button", name=text("ui.sharing"), exact=True).click()
+    for name in ("ui.bundle", "download.handout"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=text(name), exact=True).click()
+        made = reproduce(Path(download.value.path()).read_bytes())
+        assert made.same
+        assert [each.name for each in made.pictures] == ["scores", "decay"]
+        assert made.recipe.link.endswith("/?name=pronoun")
+
+
+def test_a_motion_is_stopped_and_forgotten(visit):
+    page, text = visit({}), texts("en")
+    page.locator(".st-key-scores-files summary").click()
+    make = page.get_by_role("button", name=text("download.make"), exact=True)
+    stop = page.get_by_role("button", name=text("work.stop"), exact=True)
+    make.click()
+    stop.click()
+    stop.wait_for(state="detached")
+    settled(page)
+    assert make.count() == 1
+    assert not page.get_by_role("progressbar").count()
+    assert not page.get_by_role("button", name="GIF", exact=True).count()
+    assert parameters(page) == {}

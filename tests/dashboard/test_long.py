@@ -1,12 +1,11 @@
 """The page of long texts in a browser: its pictures, its files, and work that is stopped."""
 
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import parameters, settled
+from tests.dashboard.page import downloaded, parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz import xpos
 from xpos_viz.inputs import Expectation
@@ -50,10 +49,9 @@ def test_a_longer_text_is_drawn_and_can_be_taken_along(visit):
     settled(page)
     page.get_by_text("among 16,384 tokens").wait_for()
     becomes(lambda: charts(page), 2, "pictures")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).first.click()
-    assert download.value.suggested_filename == "xpos_viz-long_maps.csv"
-    table = pd.read_csv(BytesIO(Path(download.value.path()).read_bytes()))
+    content, name = downloaded(page, "long_maps", "csv")
+    assert name == "xpos_viz-long_maps.csv"
+    table = pd.read_csv(BytesIO(content))
     long = Long(Expectation(16384), (xpos(64, base=1e5),), MASKS)
     expected = map_table(long_maps(long, lambda _: None))
     ends = [name for name in expected if str(name).startswith(("query_", "key_"))]

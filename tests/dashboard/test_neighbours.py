@@ -16,10 +16,6 @@ TITLES = (
     "() => [...document.querySelectorAll('.js-plotly-plot .annotation-text')]"
     ".map((e) => e.querySelector('tspan')?.textContent ?? e.textContent)"
 )
-FITS = """(chart) => [
-  chart.scrollWidth > chart.clientWidth,
-  document.body.scrollWidth <= innerWidth,
-]"""
 
 
 def test_two_others_are_chosen_and_the_table_is_taken_along(visit):
@@ -39,11 +35,3 @@ def test_two_others_are_chosen_and_the_table_is_taken_along(visit):
         page.get_by_role("button", name="CSV", exact=True).last.click()
     assert download.value.suggested_filename == "xpos_viz-neighbours.csv"
     assert len(pd.read_csv(BytesIO(download.value.path().read_bytes()))) == len(REGISTRY)
-
-
-def test_on_a_phone_the_maps_move_sideways_and_the_page_does_not(visit):
-    page = visit(SHORT, width=390)
-    page.get_by_role("link", name=TEXT("pages.neighbours.link"), exact=True).click()
-    chart = page.locator(".st-key-scores")
-    chart.locator(".js-plotly-plot").wait_for()
-    becomes(lambda: chart.evaluate(FITS), [True, True], "maps that move")

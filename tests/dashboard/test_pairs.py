@@ -1,12 +1,11 @@
 """The page on pairs in a browser: from the way in to a score that is taken apart."""
 
-from io import StringIO
-from pathlib import Path
+from io import BytesIO
 
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import SHORT, beside, parameters, select, settled
+from tests.dashboard.page import SHORT, beside, downloaded, parameters, select, settled
 from tests.dashboard.server import becomes
 from xpos_viz.state import from_address
 from xpos_viz.studies.pairs import parts
@@ -54,8 +53,6 @@ def test_pairs_turn_and_a_score_is_taken_apart(visit):
 
     experiment = from_address(address)[0].experiment
     expected = parts(experiment.inputs, experiment.encodings, 27, 1)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).nth(2).click()
-    table = pd.read_csv(StringIO(Path(download.value.path()).read_text()))
+    table = pd.read_csv(BytesIO(downloaded(page, "pairs_score", "csv")[0]))
     sums = table.groupby("encoding", sort=False)["share"].sum()
     assert sums.tolist() == pytest.approx(expected.scores.tolist(), rel=1e-12)

@@ -5,7 +5,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import SHORT, beside, parameters
+from tests.dashboard.page import SHORT, beside, downloaded, parameters
 from tests.dashboard.server import becomes
 from xpos_viz import rope
 from xpos_viz.studies.precision import angles
@@ -30,9 +30,7 @@ def test_limits_are_read_moved_and_taken_along(visit):
     becomes(lambda: parameters(page), SHORT | {"scale_base": "12"}, "the address")
     becomes(lambda: rows.first.inner_text().split()[2], "107", "the safe length")
 
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).last.click()
-    table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
+    table = pd.read_csv(BytesIO(downloaded(page, "angles", "csv")[0]))
     expected = angles(rope(64, base=100_000.0), "bfloat16", "angles", 8192).table()
     taken = table[table["format"] == "bfloat16"]
     assert taken["position [tokens]"].tolist() == expected["position"].tolist()

@@ -5,7 +5,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import SHORT, beside, parameters
+from tests.dashboard.page import SHORT, beside, downloaded, parameters
 from tests.dashboard.server import becomes
 from tests.pages import channels
 from xpos_viz.figures.passage import tint
@@ -55,9 +55,7 @@ def test_a_text_is_read_moved_and_taken_along(visit, scheme):
     becomes(title.inner_text, "What “the” (token 21) reads", "the text of the query")
     becomes(page.locator(".js-plotly-plot").count, 2, "bars and maps")
 
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).first.click()
-    table = pd.read_csv(BytesIO(download.value.path().read_bytes()))
+    table = pd.read_csv(BytesIO(downloaded(page, "reading", "csv")[0]))
     expected = reading(21)
     assert table["key [tokens]"].tolist() == list(range(22))
     assert table[repr(ROPE)].to_numpy() == pytest.approx(expected.before.weights)

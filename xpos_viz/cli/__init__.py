@@ -4,11 +4,14 @@ Results go to standard output, words and progress to standard error. A command i
 this package, imported when it is called, so that `--help` need not wait for torch.
 """
 
+import gc
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 
 import click
+
+from xpos_viz.version import __version__
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -38,7 +41,11 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"{__name__}.{cmd_name}").command
+        gc.disable()  # what is imported stays: looking for garbage in it takes half a second
+        try:
+            return import_module(f"{__name__}.{cmd_name}").command
+        finally:
+            gc.enable()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing any."""
@@ -47,9 +54,14 @@ class Commands(click.Group):
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def main() -> None:
     """See what XPos changes in attention beside RoPE.
 
     Names and defaults are those of the Python package. Results go to standard output, words and
-    progress to standard error. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
+    progress to standard error.
+
+    Exit codes: 0 done; 1 failed, as where a file cannot be read or written, memory does not
+    suffice, or numbers are not those of a file; 2 wrong use, words of the command that cannot be
+    meant; 130 interrupted.
     """

@@ -1,5 +1,7 @@
 """What all commands share: what they say of themselves, and how they fail."""
 
+from traceback import walk_tb
+
 import click
 
 from xpos_viz.cli import COMMANDS
@@ -25,6 +27,8 @@ class Command(click.Command):
         except BrokenPipeError:  # the reader has seen enough; click ends quietly
             raise
         except ValueError as error:
+            if not _ours(error):
+                raise
             raise click.UsageError(str(error), ctx) from error
         except MemoryError as error:
             said = f"this needs more memory than there is ({error}); use fewer tokens or lags."
@@ -39,6 +43,12 @@ class Command(click.Command):
 def summary(name: str) -> str:
     """Return what a command does, in one sentence."""
     return COMMANDS[name]
+
+
+def _ours(error: ValueError) -> bool:
+    """Whether this package refuses what it was given; others' errors are failures of ours."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals["__name__"]).startswith("xpos_viz.")
 
 
 def _dashed(argument: str) -> str:

@@ -1,96 +1,69 @@
-"""All of a page as one file."""
+"""All of a page as one file, or a picture of it in motion."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 
 import click
 
-from xpos_viz.cli.command import Command, summary
-from xpos_viz.cli.figure import chosen, pictures
-from xpos_viz.cli.output import check_path, progress, save
-from xpos_viz.cli.settings import asked, settings_options
-from xpos_viz.export import Recipe, bundle
-from xpos_viz.export.animation import animation_gif, animation_html, sweep, usual_values
+from xpos_viz.cli.numbers import values_of
+from xpos_viz.cli.output import progress, save
+from xpos_viz.cli.pictures import Wanted, picture_command
+from xpos_viz.export import bundle
+from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.handout import handout
-from xpos_viz.state import State
-from xpos_viz.texts import texts
-
-FORMS = ("zip", "html", "gif")
-"""Endings of the files."""
+from xpos_viz.export.sweeps import SWEPT, sweep
 
 
-@click.command(cls=Command, short_help=summary("export"))
-@click.argument("page", required=False)
-@click.argument("picture", required=False)
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The file: .zip is a bundle, .html a hand-out, with --sweep .html or .gif move.",
-)
-@click.option("--sweep", "parameter", help="What moves: gamma, scale_base, base or length.")
-@settings_options
-def command(
-    page: str | None,
-    picture: str | None,
-    out: Path,
-    parameter: str | None,
-    link: str | None,
-    preset: str | None,
-    **values: str | None,
-) -> None:
-    """Write all of a page, or a picture of it in motion.
+@picture_command("export", "zip", *MOVING)
+@click.option("--sweep", "parameter", help=f"What moves: {', '.join(SWEPT)}.")
+@click.option("--values", default="", help="Its values between commas, else the usual ones.")
+def command(wanted: Wanted, parameter: str | None, values: str) -> None:
+    """A .zip is a bundle, an .html the hand-out; with --sweep a picture moves, as .html or .gif.
 
     A bundle has pictures, numbers, captions, sources, the recipe and a notebook; a hand-out is
     the page compare with its live map, without network: xpos-viz export compare --out all.zip
     """
-    check_path(out, FORMS)
-    name, state = asked(page, link, preset, values)
-    if parameter is not None:
-        save(out, _moving(name, picture, state, parameter, out.suffix[1:]))
-        return
-    if picture is not None:
-        raise ValueError(
-            f"without --sweep all of a page is exported, got the picture {picture!r:.40}; "
-            "use the command figure for one."
-        )
-    if out.suffix[1:] not in _WHOLE:
-        raise ValueError(f"a {out.suffix} file moves; use --sweep gamma, or {', '.join(_WHOLE)}.")
-    save(out, _WHOLE[out.suffix[1:]](name, state))
+    swept = values_of("values", values)
+    save(wanted.out, _whole(wanted) if parameter is None else _moving(wanted, parameter, swept))
 
 
-def _moving(page: str, picture: str | None, state: State, parameter: str, form: str) -> bytes:
+def _moving(wanted: Wanted, parameter: str, values: list[float]) -> bytes:
     """A picture in motion."""
-    if form == "zip":
-        raise ValueError("a picture in motion is .html or .gif, got .zip; use one of these.")
-    language = state.language or "en"
-    shown = chosen(pictures(page, state), picture, page)
-    recipe = Recipe.of(page, (shown,), state, language).text()
-    values = usual_values(parameter, state)
+    if wanted.form not in MOVING:
+        raise ValueError(f"a picture in motion is .html or .gif, got .{wanted.form}; use these.")
+    shown, text = wanted.chosen(), wanted.text
     with progress(parameter) as report:
-        moving = sweep(page, shown.name, state, parameter, values, texts(language), report)
-    if form == "html":
-        return animation_html(moving, texts(language), recipe).encode()
+        moving = sweep(wanted.page, shown.name, wanted.state, parameter, values, text, report)
     with progress("frames") as report:
-        return animation_gif(moving, report, recipe)
+        return animate(moving, wanted.form, wanted.recipe(shown).moving(moving), text, report)
 
 
-def _bundle(page: str, state: State) -> bytes:
+def _whole(wanted: Wanted) -> bytes:
     """All of a page."""
+    if wanted.picture is not None:
+        raise ValueError(
+            "without --sweep all of a page is exported, got the picture "
+            f"{wanted.picture!r:.40}; use the command figure for one."
+        )
+    if wanted.form not in _WHOLE:
+        raise ValueError(f"a .{wanted.form} file moves; use --sweep gamma, or {', '.join(_WHOLE)}.")
+    return _WHOLE[wanted.form](wanted)
+
+
+def _bundle(wanted: Wanted) -> bytes:
+    """Pictures, numbers and words."""
     with progress("bundle") as report:
-        return bundle(page, state, state.language or "en", report=report)
+        return bundle(wanted.page, wanted.state, wanted.language, paper=wanted.paper, report=report)
 
 
-def _handout(page: str, state: State) -> bytes:
+def _handout(wanted: Wanted) -> bytes:
     """The live map without network."""
-    if page != "compare":
-        raise ValueError(f"only the page compare has a hand-out, got {page!r}; use a .zip.")
-    language = state.language or "en"
-    recipe = Recipe.of(page, pictures(page, state), state, language)
-    return handout(state, texts(language), recipe.text()).encode()
+    if wanted.page != "compare":
+        raise ValueError(f"only the page compare has a hand-out, got {wanted.page!r}; use a .zip.")
+    recipe = wanted.recipe(*wanted.pictures())
+    return handout(wanted.state, wanted.text, recipe.text()).encode()
 
 
-_WHOLE: Mapping[str, Callable[[str, State], bytes]] = MappingProxyType(
+_WHOLE: Mapping[str, Callable[[Wanted], bytes]] = MappingProxyType(
     {"zip": _bundle, "html": _handout}
 )

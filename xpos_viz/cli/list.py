@@ -10,6 +10,7 @@ import pandas as pd
 from xpos_viz.cli.command import Command, summary
 from xpos_viz.cli.output import output_options, put
 from xpos_viz.encoding import REGISTRY
+from xpos_viz.export.sweeps import pictures_of
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of, read_sample
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import PRESETS
@@ -61,10 +62,11 @@ def _presets(text: Text) -> pd.DataFrame:
 
 
 def _pages(text: Text) -> pd.DataFrame:
-    """Pages of the dashboard; their pictures are `xpos-viz figure PAGE`."""
+    """Pages of the dashboard, and their pictures."""
     rows = [
         {
             "name": name,
+            "pictures": ", ".join(pictures_of(name)),
             "title": text(f"pages.{name}.title"),
             "about": text(f"pages.{name}.question"),
         }

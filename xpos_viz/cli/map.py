@@ -32,7 +32,8 @@ def _inputs(function: Callable[..., None]) -> Callable[..., None]:
     words = catalogue("en")
     for name in reversed(INPUTS):
         having = [source for source, kind in SOURCES.items() if name in kind.__annotations__]
-        said = f"{words[f'ui.{name}_help']} [{', '.join(having)}]"
+        meaning = words[f"ui.{name}_help"].format(cap=f"{MAX_LONG_LENGTH:,}")
+        said = f"{meaning} [{', '.join(having)}]"
         function = click.option("--" + name.replace("_", "-"), help=said)(function)
     said = words["ui.source_help"]
     sources = click.Choice(tuple(SOURCES))

@@ -28,6 +28,22 @@ def wholes_of(name: str, text: str) -> list[int]:
         ) from None
 
 
+def values_of(name: str, text: str) -> list[float]:
+    """Return numbers between commas.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    try:
+        return [float(word) for word in words_of(text)]
+    except ValueError:
+        raise ValueError(
+            f"{name} must be numbers between commas, got {text!r:.60}; use 0.1,0.4."
+        ) from None
+
+
 def lags_of(text: str) -> NDArray[np.float64]:
     """Return lags that are written one by one, or as start:stop:step.
 

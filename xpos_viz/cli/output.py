@@ -5,7 +5,6 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xpos_viz.export import data
 from xpos_viz.export.files import write
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -95,19 +95,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - what a table holds
     return value
 
 
-def _parquet(table: pd.DataFrame) -> bytes:
-    """Columns as a Parquet file."""
-    file = BytesIO()
-    table.to_parquet(file, index=False)
-    return file.getvalue()
-
-
-def _npz(table: pd.DataFrame, arrays: Arrays | None) -> bytes:
-    """Arrays as an NPZ file; words are kept as such, and nothing is pickled."""
-    columns = {str(name): _array(column) for name, column in table.items()}
-    file = BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **(arrays or columns))
-    return file.getvalue()
+def _columns(table: pd.DataFrame) -> Arrays:
+    """The columns of a table by name, as numbers or as words."""
+    return {str(name): _array(column) for name, column in table.items()}
 
 
 def _array(column: pd.Series) -> NDArray[Any]:
@@ -117,10 +107,10 @@ def _array(column: pd.Series) -> NDArray[Any]:
 
 FORMS: Mapping[str, Callable[[pd.DataFrame, Arrays | None], bytes]] = MappingProxyType(
     {
-        "csv": lambda table, _: table.to_csv(index=False).encode(),
+        "csv": lambda table, _: data.csv(table),
         "json": lambda table, _: _json(table).encode(),
-        "parquet": lambda table, _: _parquet(table),
-        "npz": _npz,
+        "parquet": lambda table, _: data.parquet(table, {}),
+        "npz": lambda table, arrays: data.npz(arrays or _columns(table)),
     }
 )
 """Kinds of files by the ending of their names."""

@@ -7,6 +7,7 @@ import click
 
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, PRESETS, SETTINGS, Refusal, State, from_address, opening
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
 from xpos_viz.texts import catalogue
 
 KEYS: tuple[str, ...] = tuple(
@@ -22,6 +23,9 @@ KEYS: tuple[str, ...] = tuple(
     )
 )
 """What an address may set of a picture."""
+
+
+_CAPS = {"length": MAX_LENGTH, "head_dim": MAX_HEAD_DIM}
 
 
 def settings_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -100,6 +104,8 @@ def _help(key: str) -> str:
     """What a setting is, and what it may be."""
     family, _, own = key.partition(".")
     words = catalogue("en").get(f"ui.{own if key in OWN else family}_help", "")
+    if key in _CAPS:
+        words = words.format(cap=f"{_CAPS[key]:,}")
     if key in OWN:
         return f"{words} [{family}; usually {OWN[key]:g}]"
     legal = getattr(SETTINGS.get(key), "legal", ())

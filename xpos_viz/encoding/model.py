@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -171,7 +171,7 @@ class Encoding:
         """The row of the registry that this encoding belongs to."""
         return REGISTRY[self.name]
 
-    @cached_property
+    @property
     def terms(self) -> Terms:
         """Everything that is derived from the parameters."""
         return self.family.terms(**dict(self.parameters))

@@ -1,152 +1,64 @@
-"""A picture in motion: γ, B, base or length swept, as a page with a scrubber or as GIF.
-
-All frames share ends of colours and axes, and the title of each says its value.
-"""
+"""A picture in motion: a sweep as a page with a scrubber, or as GIF."""
 
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from io import BytesIO
-from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 from PIL import Image
 
-from xpos_viz.encoding import PARAMETERS, lookup
 from xpos_viz.export.page import data, document, script
+from xpos_viz.export.recipe import Recipe
+from xpos_viz.export.sweeps import Sweep
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Description, Heatmaps, Plane
+from xpos_viz.figures.files import Paper
 from xpos_viz.figures.paper_pen import save
-from xpos_viz.figures.shared import on_one_scale, titled
-from xpos_viz.figures.words import number, tokens
-from xpos_viz.inputs import Sample
-from xpos_viz.pictures import PICTURES
-from xpos_viz.pooling import block_size
 from xpos_viz.pooling.sides import Report
-from xpos_viz.state import State
-from xpos_viz.state.changes import with_inputs, with_moves, with_view
 from xpos_viz.texts import Text
 
-SWEPT: tuple[str, ...] = ("gamma", "scale_base", "base", "length")
-"""What can be swept."""
+MOVING: dict[str, str] = {"html": "text/html", "gif": "image/gif"}
+"""What :func:`animate` makes, and its media type."""
 
-FRAMES = 24
-"""Frames that a sweep usually has, at most."""
-
-MOST_FRAMES = 100
-"""Frames that a sweep may have."""
-
-CELLS = 128
-"""Rows and columns of a map in motion, at most: half a megabyte a frame."""
-
-_GROWTH = 16  # frames of a growing length
 _STEP, _REST = 350, 1400  # milliseconds that a frame of a GIF and the last one are shown
 _WIDTH = 960  # pixels of a GIF
 _COLOURS = 256
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """One picture at several values of a parameter.
+def animate(
+    moving: Sweep, form: str, recipe: Recipe, text: Text, report: Report = lambda _: None
+) -> bytes:
+    """Return the content of a file of a sweep.
 
     Parameters
     ----------
-    parameter
-        What it is called.
-    values
-        Its values, as they are written: "B 512".
-    frames
-        The picture at each of them, on one scale.
-    """
-
-    parameter: str
-    values: tuple[str, ...]
-    frames: tuple[Description, ...]
-
-
-def sweepable(page: str, picture: str, state: State) -> tuple[str, ...]:
-    """Return which of :data:`SWEPT` move a picture of a page.
-
-    Examples
-    --------
-    >>> from xpos_viz.state import opening
-    >>> sweepable("compare", "scores", State(opening()))
-    ('gamma', 'scale_base', 'base')
-    """
-    names = _SHOWN[page, picture](state)
-    moving = {name for each in names for name in lookup(each).defaults}
-    moving -= _STILL.get((page, picture), set())
-    if (picture, state.resolution_over) == ("resolution", "scale_base"):
-        moving -= {"scale_base"}  # which is the axis
-    if picture == "scores" and not isinstance(state.experiment.inputs, Sample):
-        moving |= {"length"}
-    return tuple(name for name in SWEPT if name in moving)
-
-
-def usual_values(parameter: str, state: State) -> tuple[float, ...]:
-    """Return the values that a sweep usually goes through: steps of the parameter's slider.
-
-    A length grows evenly up to that which is set.
-    """
-    if parameter == "length":
-        length = state.experiment.inputs.tokens
-        block = block_size(length, _cells(state))
-        parts = (length * step // _GROWTH // block * block for step in range(1, _GROWTH))
-        return tuple(sorted({part for part in parts if part > 1} | {length}))
-    steps = PARAMETERS[parameter].steps
-    places = np.linspace(0, len(steps) - 1, min(len(steps), FRAMES)).round().astype(int)
-    return tuple(steps[place] for place in places)
-
-
-def sweep(
-    page: str,
-    picture: str,
-    state: State,
-    parameter: str,
-    values: Sequence[float],
-    text: Text,
-    report: Report = lambda _: None,
-) -> Sweep:
-    """Compute a picture at several values of a parameter.
-
-    Parameters
-    ----------
-    page, picture
-        A key of :data:`xpos_viz.pictures.PICTURES`, and the name of one of its pictures.
-    state
-        All that is set.
-    parameter
-        One of :func:`sweepable`.
-    values
-        Its values, or none for :func:`usual_values`.
+    moving
+        From :func:`xpos_viz.export.sweeps.sweep`.
+    form
+        A key of :data:`MOVING`.
+    recipe
+        What it was made from; a GIF is drawn on its paper.
     text
-        Sentences of one language.
+        Sentences of the same language.
     report
         Is told the share that is done; raises to end the work.
 
     Raises
     ------
     ValueError
-        For a picture that the page does not show, or a parameter or values that are not legal.
+        For an unknown form.
     """
-    _check(page, picture, state, parameter, values)
-    values = values or usual_values(parameter, state)
-    names = tuple(_written(parameter, value, text) for value in values)
-    frames: list[Description] = []
-    for value in values:
-        moved = _moved(state, parameter, value, max(values))
-        shown = {each.name: each.description for each in PICTURES[page](moved, text)}
-        frames.append(_picked(shown, page, picture))
-        report(len(frames) / len(values))
-    shared = text("export.shared")
-    said = [
-        titled(replace(frame, notes=(*frame.notes, shared)), name)
-        for frame, name in zip(on_one_scale(frames), names, strict=True)
-    ]
-    return Sweep(text(f"ui.{parameter}"), names, tuple(said))
+    if form not in MOVING:
+        raise ValueError(f"unknown form {form!r:.40}; use one of: {', '.join(MOVING)}.")
+    if form == "html":
+        page = animation_html(moving, text, recipe.text()).encode()
+        report(1.0)
+        return page
+    return animation_gif(moving, recipe.paper, report, recipe.text())
 
 
 def animation_html(moving: Sweep, text: Text, recipe: str = "") -> str:
@@ -155,13 +67,13 @@ def animation_html(moving: Sweep, text: Text, recipe: str = "") -> str:
     Parameters
     ----------
     moving
-        From :func:`sweep`.
+        From :func:`xpos_viz.export.sweeps.sweep`.
     text
         Sentences of the same language.
     recipe
         JSON that says what it was made from.
     """
-    title = text("export.sweep", parameter=moving.parameter)
+    title = text("export.sweep", parameter=moving.label)
     pool: dict[str, int] = {}
     shown = [
         {
@@ -170,7 +82,7 @@ def animation_html(moving: Sweep, text: Text, recipe: str = "") -> str:
             "alt": frame.alt,
             "notes": frame.notes,
         }
-        for value, frame in zip(moving.values, moving.frames, strict=True)
+        for value, frame in zip(moving.written, moving.frames, strict=True)
     ]
     told = {
         "frames": shown,
@@ -184,7 +96,7 @@ def animation_html(moving: Sweep, text: Text, recipe: str = "") -> str:
         f"<h1>{html.escape(title)}</h1>",
         '<div class="controls">',
         '<button id="play" type="button"></button>',
-        f'<label for="place">{html.escape(moving.parameter)}</label>',
+        f'<label for="place">{html.escape(moving.label)}</label>',
         f'<input id="place" type="range" min="0" max="{last}" value="0" step="1">',
         '<output id="value" for="place"></output>',
         "</div>",
@@ -196,13 +108,17 @@ def animation_html(moving: Sweep, text: Text, recipe: str = "") -> str:
     return document(title, body, text, style=_STYLE, recipe=recipe)
 
 
-def animation_gif(moving: Sweep, report: Report = lambda _: None, recipe: str = "") -> bytes:
+def animation_gif(
+    moving: Sweep, paper: Paper, report: Report = lambda _: None, recipe: str = ""
+) -> bytes:
     """Return a sweep as a GIF that begins again, drawn by the pen for paper.
 
     Parameters
     ----------
     moving
-        From :func:`sweep`.
+        From :func:`xpos_viz.export.sweeps.sweep`.
+    paper
+        Shape, ground and caption of a frame.
     report
         Is told the share that is done; raises to end the work.
     recipe
@@ -210,7 +126,7 @@ def animation_gif(moving: Sweep, report: Report = lambda _: None, recipe: str = 
     """
     drawn: list[Image.Image] = []
     for frame in moving.frames:
-        drawn.append(_bitmap(frame))
+        drawn.append(_bitmap(frame, paper))
         report(len(drawn) / len(moving.frames))
     colours = _palette(drawn)
     still = [image.quantize(palette=colours, dither=Image.Dither.NONE) for image in drawn]
@@ -227,42 +143,6 @@ def animation_gif(moving: Sweep, report: Report = lambda _: None, recipe: str = 
     return file.getvalue()
 
 
-def _both(_: State) -> tuple[str, ...]:
-    """RoPE and XPos."""
-    return ("rope", "xpos")
-
-
-_SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingProxyType(
-    {
-        ("compare", "scores"): _both,
-        ("compare", "decay"): _both,
-        ("decay", "decay"): lambda state: state.curves,
-        ("decay", "bias"): lambda _: (),
-        ("pairs", "pairs_map"): lambda state: (state.pair_encoding,),
-        ("pairs", "pairs_plane"): lambda state: (state.pair_encoding,),
-        ("pairs", "pairs_score"): _both,
-        ("tokens", "reading"): _both,
-        ("tokens", "heads"): lambda state: ("rope",) if state.panels == "rope" else ("xpos",),
-        ("long", "long_maps"): _both,
-        ("long", "resolution"): _both,
-        ("precision", "overflow"): lambda _: ("xpos",),
-        ("precision", "angles"): lambda _: ("rope",),
-        ("neighbours", "scores"): lambda state: (state.left, state.right),
-        ("neighbours", "decay"): lambda state: (state.left, state.right),
-        ("neighbours", "bias"): lambda _: (),
-    }
-)
-"""The encodings that a picture of a page shows."""
-
-_STILL: Mapping[tuple[str, str], set[str]] = MappingProxyType(
-    {
-        ("tokens", "reading"): {"base"},  # heads are read under the base of their model
-        ("tokens", "heads"): {"base"},
-        ("precision", "overflow"): {"base"},  # turning makes no number larger
-    }
-)
-"""Parameters of those encodings that do not move a picture."""
-
 _STYLE = """
 :root { color-scheme: light; color: #1f2430; background: #fff; }
 .controls { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem;
@@ -274,71 +154,6 @@ button { font: inherit; min-width: 5rem; min-height: 2.2rem; }
 #notes { color: #565d6b; font-size: 0.9rem; }
 @media print { .controls button, .controls input { display: none; } }
 """
-
-
-def _check(page: str, picture: str, state: State, parameter: str, values: Sequence[float]) -> None:
-    """Raise ValueError for what cannot be swept."""
-    pictures = [name for where, name in _SHOWN if where == page]
-    if page not in PICTURES:
-        raise ValueError(f"unknown page {page!r:.40}; use one of: {', '.join(PICTURES)}.")
-    if picture not in pictures:
-        options = ", ".join(pictures)
-        raise ValueError(f"{page} has no picture {picture!r:.40}; use one of: {options}.")
-    legal = sweepable(page, picture, state)
-    if not legal:
-        raise ValueError(f"nothing moves {picture} on {page}; use other encodings.")
-    if parameter not in legal:
-        options = ", ".join(legal)
-        raise ValueError(f"{parameter!r:.40} does not move {picture}; use one of: {options}.")
-    if len(values) > MOST_FRAMES:
-        raise ValueError(
-            f"a sweep has at most {MOST_FRAMES} values, got {len(values)}; leave some out."
-        )
-
-
-def _picked(shown: Mapping[str, Description], page: str, picture: str) -> Description:
-    """The picture among those that a page shows."""
-    if picture not in shown:
-        raise ValueError(f"{page} shows no {picture} with these settings; choose more.")
-    return shown[picture]
-
-
-def _moved(state: State, parameter: str, value: float, most: float) -> State:
-    """The state at a value, with few cells; bases that are apart move together."""
-    if parameter == "length":
-        return _grown(state, _whole(value), _whole(most))
-    joined = replace(state, apart="no") if parameter == "base" else state
-    return with_view(with_moves(joined, {parameter: value}), cells=_cells(state))
-
-
-def _grown(state: State, length: int, most: int) -> State:
-    """The state with some tokens, in cells as large as with the most of them."""
-    block = block_size(most, _cells(state))
-    if length != most and length % block:
-        raise ValueError(
-            f"lengths must be multiples of {block}, the tokens of a cell, got {length}; "
-            f"use {max(1, round(length / block)) * block}."
-        )
-    return with_view(with_inputs(state, length=length), cells=-(-length // block))
-
-
-def _cells(state: State) -> int:
-    """Rows and columns of a map, at most."""
-    return min(CELLS, state.experiment.view.cells)
-
-
-def _whole(value: float) -> int:
-    """A length that is a whole number."""
-    if value != int(value):
-        raise ValueError(f"length must be a whole number of tokens, got {value}; round it.")
-    return int(value)
-
-
-def _written(parameter: str, value: float, text: Text) -> str:
-    """A value as it stands in a title."""
-    if parameter == "length":
-        return tokens(int(value), text)
-    return f"{PARAMETERS[parameter].symbol} {number(value)}"
 
 
 def _figure(frame: Description) -> dict[str, Any]:
@@ -361,9 +176,9 @@ def _pooled(figure: dict[str, Any], pool: dict[str, int]) -> dict[str, Any]:
     return {"data": [placed(trace) for trace in figure["data"]], "layout": placed(figure["layout"])}
 
 
-def _bitmap(frame: Description) -> Image.Image:
+def _bitmap(frame: Description, paper: Paper) -> Image.Image:
     """A frame as the pen for paper draws it, in pixels of a screen."""
-    with Image.open(BytesIO(save(frame, "png"))) as image:
+    with Image.open(BytesIO(save(frame, "png", paper))) as image:
         height = round(image.height * _WIDTH / image.width)
         return image.convert("RGB").resize((_WIDTH, height), Image.Resampling.BOX)
 

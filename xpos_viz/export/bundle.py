@@ -50,14 +50,14 @@ def bundle(
     pictures = PICTURES[page](state, texts(language))
     if not pictures:
         raise ValueError(f"the page {page!r} shows no picture with these settings; choose more.")
-    whole, file = Recipe.of(page, pictures, state, language, link), BytesIO()
+    whole, file = Recipe.of(page, pictures, state, language, link=link, paper=paper), BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for done, picture in enumerate(pictures):
-            recipe = Recipe.of(page, (picture,), state, language, link)
+            recipe = Recipe.of(page, (picture,), state, language, link=link, paper=paper)
             for form in FORMS:
                 name = f"{picture.name}.{form}"
                 packing = ZIP_STORED if form in _PACKED else ZIP_DEFLATED
-                archive.writestr(name, make(picture, form, recipe, paper), packing)
+                archive.writestr(name, make(picture, form, recipe), packing)
             report((done + 1) / len(pictures))
         archive.writestr("captions.txt", "\n\n".join(map(caption, pictures)) + "\n")
         archive.writestr("references.bib", bibliography(_encodings(page, state)))

@@ -33,24 +33,23 @@ def tidy(picture: Picture) -> pd.DataFrame:
     return table.rename(columns=lambda name: f"{name} [{UNITS[name]}]" if name in UNITS else name)
 
 
-def csv(picture: Picture) -> bytes:
-    """Write the numbers of a picture as text; it has no place for a recipe."""
-    return tidy(picture).to_csv(index=False).encode()
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as text; it has no place for a recipe that all its readers would pass over."""
+    return table.to_csv(index=False).encode()
 
 
-def parquet(picture: Picture, recipe: str) -> bytes:
-    """Write the numbers of a picture as columns, with the recipe in the file's metadata."""
-    table, file = pa.Table.from_pandas(tidy(picture), preserve_index=False), BytesIO()
-    known = table.schema.metadata or {}
-    pq.write_table(table.replace_schema_metadata({**known, RECIPE: recipe}), file)
+def parquet(table: pd.DataFrame, metadata: Mapping[str, str]) -> bytes:
+    """Write a table as columns, with words by name in the file's metadata."""
+    columns, file = pa.Table.from_pandas(table, preserve_index=False), BytesIO()
+    known = columns.schema.metadata or {}
+    pq.write_table(columns.replace_schema_metadata({**known, **metadata}), file)
     return file.getvalue()
 
 
-def npz(picture: Picture, recipe: str) -> bytes:
-    """Write what is drawn as arrays of numbers and words; nothing in it is pickled."""
+def npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Write arrays of numbers and words by name; nothing in it is pickled."""
     file = BytesIO()
-    drawn = dict(arrays(picture.description))
-    np.savez_compressed(file, allow_pickle=False, **{RECIPE: np.array(recipe)}, **drawn)
+    np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
 
 

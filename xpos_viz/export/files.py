@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from xpos_viz.export.data import csv, npz, parquet
+import numpy as np
+
+from xpos_viz.export.data import RECIPE, arrays, csv, npz, parquet, tidy
 from xpos_viz.export.recipe import Recipe
-from xpos_viz.figures.files import KINDS, Paper
+from xpos_viz.figures.files import KINDS
 from xpos_viz.figures.paper_pen import save
 from xpos_viz.pictures import Picture
 
@@ -18,28 +20,38 @@ class Form:
     """A kind of file: its media type, and what makes it."""
 
     mime: str
-    make: Callable[[Picture, str, Paper], bytes]
+    make: Callable[[Picture, Recipe], bytes]
 
 
 def _drawn(kind: str, mime: str) -> Form:
     """A kind of drawing."""
-    return Form(mime, lambda shown, recipe, on: save(shown.description, kind, on, recipe))
+    return Form(
+        mime, lambda shown, recipe: save(shown.description, kind, recipe.paper, recipe.text())
+    )
+
+
+def _columns(shown: Picture, recipe: Recipe) -> bytes:
+    """The numbers of a picture, with the recipe in the file's metadata."""
+    return parquet(tidy(shown), {RECIPE: recipe.text()})
+
+
+def _arrays(shown: Picture, recipe: Recipe) -> bytes:
+    """What is drawn, with the recipe among it."""
+    return npz({RECIPE: np.array(recipe.text()), **dict(arrays(shown.description))})
 
 
 FORMS: Mapping[str, Form] = MappingProxyType(
     {
         **{kind: _drawn(kind, mime) for kind, mime in KINDS.items()},
-        "csv": Form("text/csv", lambda shown, *_: csv(shown)),
-        "parquet": Form(
-            "application/vnd.apache.parquet", lambda shown, recipe, _: parquet(shown, recipe)
-        ),
-        "npz": Form("application/octet-stream", lambda shown, recipe, _: npz(shown, recipe)),
+        "csv": Form("text/csv", lambda shown, _: csv(tidy(shown))),
+        "parquet": Form("application/vnd.apache.parquet", _columns),
+        "npz": Form("application/octet-stream", _arrays),
     }
 )
 """Kinds of files by the ending of their names."""
 
 
-def make(picture: Picture, form: str, recipe: Recipe, paper: Paper | None = None) -> bytes:
+def make(picture: Picture, form: str, recipe: Recipe) -> bytes:
     """Return the content of a file of a picture.
 
     Parameters
@@ -49,9 +61,7 @@ def make(picture: Picture, form: str, recipe: Recipe, paper: Paper | None = None
     form
         A key of :data:`FORMS`.
     recipe
-        What the picture was made from; all forms but CSV hold it.
-    paper
-        Size, ground and caption of what is drawn.
+        What the picture was made from, and the paper; all forms but CSV hold it.
 
     Raises
     ------
@@ -60,7 +70,7 @@ def make(picture: Picture, form: str, recipe: Recipe, paper: Paper | None = None
     """
     if form not in FORMS:
         raise ValueError(f"unknown form {form!r:.40}; use one of: {', '.join(FORMS)}.")
-    return FORMS[form].make(picture, recipe.text(), paper or Paper())
+    return FORMS[form].make(picture, recipe)
 
 
 def write(path: Path, content: bytes) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from xpos_viz.export.sweeps import Sweep
+from xpos_viz.figures.files import Paper
 from xpos_viz.inputs import Sample
 from xpos_viz.measurements import load
 from xpos_viz.pictures import Picture
@@ -32,8 +34,13 @@ class Recipe:
         Which picture of which page; no picture is all of the page.
     settings
         All settings, the language too (:func:`xpos_viz.state.recorded`).
+    paper
+        What it is drawn on.
+    sweep
+        Of a picture in motion, the `parameter` and its `values` between commas; else empty.
     numbers
-        Fingerprint of all numbers and words that are drawn (SHA-256, hexadecimal).
+        Fingerprint of all numbers and words that are drawn (SHA-256, hexadecimal); of a picture
+        in motion, those of its frames.
     data
         Fingerprint of queries and keys that are not made from the settings, or "".
     link
@@ -47,6 +54,8 @@ class Recipe:
     page: str
     picture: str
     settings: Mapping[str, str]
+    paper: Paper
+    sweep: Mapping[str, str]
     numbers: str
     data: str
     link: str
@@ -55,7 +64,14 @@ class Recipe:
 
     @classmethod
     def of(
-        cls, page: str, pictures: tuple[Picture, ...], state: State, language: str, link: str = ""
+        cls,
+        page: str,
+        pictures: Sequence[Picture],
+        state: State,
+        language: str,
+        *,
+        link: str = "",
+        paper: Paper | None = None,
     ) -> "Recipe":
         """Return the recipe of some pictures of a page; a link without a host if none is given."""
         spoken = replace(state, language=language)
@@ -63,12 +79,20 @@ class Recipe:
             page,
             pictures[0].name if len(pictures) == 1 else "",
             recorded(spoken),
+            paper or Paper(),
+            {},
             fingerprint([picture.description for picture in pictures]),
             data_of(state),
             link or f"/{page}?{urlencode(to_address(spoken), safe=',')}",
             datetime.now(UTC).isoformat(timespec="seconds"),
             versions(),
         )
+
+    def moving(self, shown: Sweep) -> "Recipe":
+        """Return the recipe of the picture in motion."""
+        values = ",".join(repr(float(value)) for value in shown.values)
+        swept = {"parameter": shown.parameter, "values": values}
+        return replace(self, sweep=swept, numbers=fingerprint(shown.frames))
 
     def text(self) -> str:
         """Write the recipe as JSON."""
@@ -85,7 +109,10 @@ class Recipe:
         """
         try:
             entries = json.loads(text)["xpos_viz"]
-            return cls(**{entry.name: _checked(entries[entry.name]) for entry in fields(cls)})
+            words: dict[str, Any] = {
+                each.name: _words(entries[each.name], each.type) for each in fields(cls)
+            }
+            return cls(paper=Paper(**words.pop("paper")), **words)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"a recipe is the JSON that stands in files made by xpos_viz, got {text!r:.60}; "
@@ -140,9 +167,11 @@ def _pieces(value: object) -> Iterator[bytes]:
         yield repr(value).encode()
 
 
-def _checked(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
+def _words(value: Any, kind: object) -> Any:  # noqa: ANN401 - what JSON holds
     """Return words, or words by name; raise TypeError for anything else."""
-    words = list(value.values()) if isinstance(value, dict) else [value]
+    if isinstance(value, dict) == (kind is str):
+        raise TypeError(value)
+    words = [value] if kind is str else value.values()
     if not all(isinstance(word, str) for word in words):
         raise TypeError(value)
     return value

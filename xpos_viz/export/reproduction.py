@@ -14,9 +14,11 @@ from PIL import Image
 
 from xpos_viz.export.data import RECIPE
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
+from xpos_viz.export.sweeps import Sweep, sweep
 from xpos_viz.figures.recipes import recipe_of
 from xpos_viz.pictures import PICTURES, Picture
-from xpos_viz.state import from_address
+from xpos_viz.pooling.sides import Report
+from xpos_viz.state import State, from_address
 from xpos_viz.texts import texts
 
 SIDECAR = "recipe.json"
@@ -34,24 +36,32 @@ class Reproduction:
     ----------
     recipe
         What the file says of itself.
+    state
+        All that was set.
     pictures
         The pictures as they are made here.
+    moving
+        The picture in motion, if it is one.
     same
         Whether all their numbers and words are those of the file, to the last bit.
     """
 
     recipe: Recipe
+    state: State
     pictures: tuple[Picture, ...]
+    moving: Sweep | None
     same: bool
 
 
-def reproduce(content: bytes) -> Reproduction:
+def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
     """Make again what a file shows.
 
     Parameters
     ----------
     content
         A PNG, SVG, PDF, GIF, Parquet, NPZ, HTML or ZIP file made by xpos_viz, or a recipe.
+    report
+        Is told the share that is done; raises to end the work.
 
     Raises
     ------
@@ -59,6 +69,28 @@ def reproduce(content: bytes) -> Reproduction:
         If it holds no recipe, settings that cannot be used here, or other data than are here.
     """
     recipe = Recipe.read(recipe_in(content))
+    state = _state(recipe)
+    pictures = _pictures(recipe, state)
+    moving = _moving(recipe, state, report) if recipe.sweep else None
+    report(1.0)
+    drawn = [each.description for each in pictures] if moving is None else moving.frames
+    return Reproduction(recipe, state, pictures, moving, fingerprint(drawn) == recipe.numbers)
+
+
+def recipe_in(content: bytes) -> str:
+    """Return the recipe within a file, whatever kind of file it is.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    read = next((read for start, read in _READERS.items() if content.startswith(start)), _in_text)
+    return read(content)
+
+
+def _state(recipe: Recipe) -> State:
+    """All that was set, if it can be set here and has the same data here."""
     if recipe.page not in PICTURES:
         raise ValueError(f"unknown page {recipe.page!r:.40}; use one of: {', '.join(PICTURES)}.")
     state, refused = from_address(recipe.settings)
@@ -73,6 +105,11 @@ def reproduce(content: bytes) -> Reproduction:
             f"the file was made from queries and keys with the fingerprint {recipe.data:.12}…, "
             f"got {here:.12}…; use the bundle that contains them."
         )
+    return state
+
+
+def _pictures(recipe: Recipe, state: State) -> tuple[Picture, ...]:
+    """The pictures that the file shows."""
     every = PICTURES[recipe.page](state, texts(state.language or "en"))
     chosen = tuple(each for each in every if recipe.picture in ("", each.name))
     if not chosen:
@@ -80,20 +117,21 @@ def reproduce(content: bytes) -> Reproduction:
             f"unknown picture {recipe.picture!r:.40} of the page {recipe.page!r}; use one of: "
             f"{', '.join(each.name for each in every)}."
         )
-    made = fingerprint([each.description for each in chosen])
-    return Reproduction(recipe, chosen, made == recipe.numbers)
+    return chosen
 
 
-def recipe_in(content: bytes) -> str:
-    """Return the recipe within a file, whatever kind of file it is.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
-    read = next((read for start, read in _READERS.items() if content.startswith(start)), _in_text)
-    return read(content)
+def _moving(recipe: Recipe, state: State, report: Report) -> Sweep:
+    """The picture in motion that the file shows."""
+    text = texts(state.language or "en")
+    parameter, words = (recipe.sweep.get(name, "") for name in ("parameter", "values"))
+    try:
+        values = [float(word) for word in words.split(",")]
+    except ValueError as error:
+        raise ValueError(
+            f"a recipe has the values of a sweep between commas, got {words!r:.60}; use a file as "
+            "xpos_viz wrote it."
+        ) from error
+    return sweep(recipe.page, recipe.picture, state, parameter, values, text, report)
 
 
 def _in_gif(content: bytes) -> str:

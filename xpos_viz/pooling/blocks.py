@@ -110,7 +110,8 @@ def _block_sum(values: Tensor, block: int) -> Tensor:
     rows, columns = values.shape[-2:]
     padding = (0, -columns % block, 0, -rows % block)
     padded = torch.nn.functional.pad(values, padding)
-    return padded.unflatten(-1, (-1, block)).unflatten(-3, (-1, block)).sum((-3, -1))
+    shape = (*values.shape[:-2], -(-rows // block), block, -(-columns // block), block)
+    return padded.reshape(shape).sum((-3, -1))
 
 
 def reduced(values: Tensor, dim: int, block: int, reduction: Reduction) -> Tensor:

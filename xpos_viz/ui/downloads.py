@@ -1,35 +1,88 @@
-"""What can be taken along: each figure and its numbers, and all of a page."""
+"""What can be taken along: each figure, its numbers and its motion; and all of a page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
 
 from xpos_viz.export import FORMS, Recipe, bundle, make
-from xpos_viz.pictures import Picture
+from xpos_viz.export.animation import MOVING, animate
+from xpos_viz.export.handout import handout
+from xpos_viz.export.sweeps import sweep, sweepable
+from xpos_viz.figures.files import KINDS, SIZES, Paper
+from xpos_viz.pictures import PICTURES, Picture
+from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
-from xpos_viz.texts import Text
+from xpos_viz.texts import Text, texts
+from xpos_viz.theme import INKS
 from xpos_viz.ui.session import language, link, state
+from xpos_viz.ui.work import shown as done
+from xpos_viz.ui.work import working
 
-PAGE = "page"
-"""Where a session keeps the name of its page, which files tell."""
+_PAGE, _FIGURES, _ASKED, _MOTION = "page", "figures", "asked", "motion"
+_SWEPT = 0.3  # of the work of a motion, the share until its frames are computed
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What files of a page are made from: its name, all that is set, its language and its link."""
+
+    page: str
+    state: State
+    language: str
+    link: str
+
+    def recipe(self, *shown: Picture, paper: Paper | None = None) -> Recipe:
+        """Return the recipe of some pictures."""
+        return Recipe.of(self.page, shown, self.state, self.language, link=self.link, paper=paper)
+
+    def file(self, shown: Picture, form: str, paper: Paper) -> bytes:
+        """Return a file of a picture."""
+        return make(shown, form, self.recipe(shown, paper=paper))
+
+    def bundle(self) -> bytes:
+        """Return all of the page."""
+        return bundle(self.page, self.state, self.language, link=self.link)
+
+    def handout(self) -> bytes:
+        """Return the live map as a page of its own."""
+        text = texts(self.language)
+        recipe = self.recipe(*PICTURES[self.page](self.state, text))
+        return handout(self.state, text, recipe.text()).encode()
+
+    def motion(
+        self, shown: Picture, parameter: str, paper: Paper, report: Report
+    ) -> Mapping[str, bytes]:
+        """Return the files of a picture in motion, by their endings."""
+        text = texts(self.language)
+        moving = sweep(
+            self.page,
+            shown.name,
+            self.state,
+            parameter,
+            (),
+            text,
+            lambda share: report(_SWEPT * share),
+        )
+        recipe = self.recipe(shown, paper=paper).moving(moving)
+        drawn = animate(
+            moving, "gif", recipe, text, lambda share: report(_SWEPT + (1 - _SWEPT) * share)
+        )
+        return MappingProxyType({"gif": drawn, "html": animate(moving, "html", recipe, text)})
+
+
+def begin(page: str) -> None:
+    """Begin a page, of which no figure is drawn yet."""
+    st.session_state[_PAGE], st.session_state[_FIGURES] = page, set()
 
 
 def show(shown: Picture, text: Text) -> None:
-    """Draw the buttons of a figure; a file is made when it is asked for."""
-    name, now = f"xpos_viz-{shown.name}", state()
-    made = partial(_made, shown, st.session_state[PAGE], now, language(), link(now))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(text(f"ui.downloads.{shown.name}"), width="content")
-        for form, kind in FORMS.items():
-            _button(
-                form.upper(),
-                partial(made, form),
-                f"{name}.{form}",
-                kind.mime,
-                text(f"ui.{form}_help"),
-            )
+    """Draw the menu of a figure's files, folded; a file is made when it is asked for."""
+    st.session_state[_FIGURES].add(shown.name)
+    _menu(_source(), shown, text)
 
 
 def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:
@@ -39,25 +92,121 @@ def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:
         lambda: table().to_csv(index=False).encode(),
         f"{name}.csv",
         "text/csv",
-        text("ui.csv_help"),
+        text("download.table_help"),
     )
 
 
 def bundled(text: Text) -> None:
-    """Draw the button of all that the page shows."""
-    page, now = st.session_state[PAGE], state()
-    made = partial(bundle, page, now, language(), link=link(now))
-    _button(
-        text("ui.bundle"), made, f"xpos_viz-{page}.zip", "application/zip", text("ui.bundle_help")
+    """Draw the buttons of all that the page shows, if it shows a figure."""
+    source = _source()
+    if not st.session_state[_FIGURES]:
+        st.caption(text("download.nothing"))
+        return
+    name, words = f"xpos_viz-{source.page}.zip", text("ui.bundle_help")
+    _button(text("ui.bundle"), source.bundle, name, "application/zip", words)
+    if source.page == "compare":
+        name, words = "xpos_viz-handout.html", text("download.handout_help")
+        _button(text("download.handout"), source.handout, name, "text/html", words)
+
+
+def _source() -> _Source:
+    """What the session shows now."""
+    now = state()
+    return _Source(st.session_state[_PAGE], now, language(), link(now))
+
+
+@st.fragment
+def _menu(source: _Source, shown: Picture, text: Text) -> None:
+    """The menu, which runs without the page, and only when it is open."""
+    drawer = st.expander(
+        text(f"ui.downloads.{shown.name}"),
+        key=f"{shown.name}-files",
+        icon=":material/download:",
+        on_change="rerun",
     )
+    if not drawer.open:
+        return
+    with drawer:
+        paper = _paper(shown, text)
+        _files(source, shown, paper, tuple(KINDS), text)
+        st.markdown(f"**{text('download.numbers')}**")
+        _files(source, shown, paper, tuple(form for form in FORMS if form not in KINDS), text)
+        _motion(source, shown, paper, text)
+
+
+def _paper(shown: Picture, text: Text) -> Paper:
+    """The choice of what pictures are drawn on."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        size = _one_of("size", tuple(SIZES), shown, text)
+        mode = _one_of("mode", tuple(INKS), shown, text)
+        under = st.toggle(
+            text("download.caption"),
+            key=f"{shown.name}-caption",
+            help=text("download.caption_help"),
+        )
+    return Paper(size, "dark" if mode == "dark" else "light", shown.description.alt * under)
+
+
+def _one_of(name: str, options: tuple[str, ...], shown: Picture, text: Text) -> str:
+    """The choice of one of some words."""
+    return st.segmented_control(
+        text(f"download.{name}"),
+        options,
+        default=options[0],
+        required=True,
+        key=f"{shown.name}-{name}",
+        format_func=lambda word: text(f"download.{name}_words.{word}"),
+    )
+
+
+def _files(
+    source: _Source, shown: Picture, paper: Paper, forms: tuple[str, ...], text: Text
+) -> None:
+    """The buttons of some kinds of files."""
+    with st.container(horizontal=True):
+        for form in forms:
+            made = partial(source.file, shown, form, paper)
+            name, words = f"xpos_viz-{shown.name}.{form}", text(f"ui.{form}_help")
+            _button(form.upper(), made, name, FORMS[form].mime, words)
+
+
+def _motion(source: _Source, shown: Picture, paper: Paper, text: Text) -> None:
+    """What can move the picture, the work of it, and its files."""
+    options = sweepable(source.page, shown.name, source.state)
+    if not options:
+        return
+    st.markdown(f"**{text('download.motion')}**")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        parameter = st.segmented_control(
+            text("download.parameter"),
+            options,
+            default=options[0],
+            required=True,
+            key=f"{shown.name}-sweep",
+            format_func=lambda name: text(f"ui.{name}"),
+        )
+        key = (source, shown.name, parameter, paper)
+        if st.button(text("download.make"), key=f"{shown.name}-make"):
+            st.session_state[_ASKED] = key
+    if st.session_state.get(_ASKED) != key:
+        return
+    work = working(key, partial(source.motion, shown, parameter, paper), _MOTION)
+    if work.stopped:
+        del st.session_state[_ASKED]
+    elif done(work, text):
+        _moving(f"xpos_viz-{shown.name}-{parameter}", work.result, text)
+
+
+def _moving(name: str, made: Mapping[str, bytes], text: Text) -> None:
+    """The buttons of a picture in motion."""
+    with st.container(horizontal=True):
+        for form, content in made.items():
+            kept = partial(bytes, content)
+            words = text(f"download.{form}_help")
+            _button(form.upper(), kept, f"{name}.{form}", MOVING[form], words)
 
 
 def _button(label: str, made: Callable[[], bytes], name: str, mime: str, help_: str) -> None:
     """Draw the button of a file."""
     key = name.replace(".", "-")
     st.download_button(label, made, name, mime, key=key, on_click="ignore", help=help_)
-
-
-def _made(shown: Picture, page: str, now: State, spoken: str, at: str, form: str) -> bytes:
-    """Make a file of a figure."""
-    return make(shown, form, Recipe.of(page, (shown,), now, spoken, at))

@@ -24,7 +24,7 @@ _ALWAYS = """
   .st-key-live .stColumn:last-child { min-width: 17rem; }
   [class*="st-key-sides_"] .stColumn:first-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
-.st-key-tongue { position: absolute; }
+:has(> .st-key-tongue) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 """
 _SLIM = """

@@ -106,7 +106,7 @@ def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
 
 def head(name: str, text: Text) -> None:
     """Draw the title of a page, and the question it answers."""
-    st.session_state[downloads.PAGE] = name
+    downloads.begin(name)
     st.title(text(f"pages.{name}.title"), anchor=False)
     st.markdown(text(f"pages.{name}.question"))
 

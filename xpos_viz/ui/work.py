@@ -26,7 +26,7 @@ UNSEEN = 5.0
 """Seconds that work goes on while nobody looks."""
 
 _EVERY = 0.5  # seconds between two looks
-_WORK = "work"
+_PAGE = "work"  # where the work of a page is kept
 
 
 class _EndedError(Exception):
@@ -43,10 +43,14 @@ class Work(Generic[Result]):
     compute
         A function that tells another one the share of the work that is done, rising to 1; that
         raises an exception where the work is to end.
+    place
+        Where the session keeps it: other work of that place is ended for it.
     """
 
-    def __init__(self, key: Hashable, compute: Callable[[Report], Result]) -> None:
-        self.key, self.share, self.stopped = key, 0.0, False
+    def __init__(
+        self, key: Hashable, compute: Callable[[Report], Result], place: str = _PAGE
+    ) -> None:
+        self.key, self.place, self.share, self.stopped = key, place, 0.0, False
         self._compute, self._done = compute, threading.Event()
         self._results: list[Result] = []
         self._error: Exception | None = None
@@ -97,25 +101,25 @@ class Work(Generic[Result]):
         self.share = max(self.share, min(share, 1.0))
 
 
-def working(key: Hashable, compute: Callable[[Report], Result]) -> Work[Result]:
-    """Return the session's work of that key; other work of the session is ended for it."""
-    known: Work[Result] | None = st.session_state.get(_WORK)
+def working(key: Hashable, compute: Callable[[Report], Result], place: str = _PAGE) -> Work[Result]:
+    """Return the session's work of that key; other work of that place is ended for it."""
+    known: Work[Result] | None = st.session_state.get(place)
     if known is not None and known.key == key and (known.stopped or not known.ended):
         return known
     if known is not None:
         known.stop()
-    st.session_state[_WORK] = Work(key, compute)
-    return st.session_state[_WORK]
+    st.session_state[place] = Work(key, compute, place)
+    return st.session_state[place]
 
 
 def shown(work: Work[Result], text: Text) -> bool:
     """Whether the result is there; else show how far the work is, or that it was stopped."""
     if work.stopped:
-        _stopped(text)
+        _stopped(work, text)
         return False
     if work.done(MOMENT):
         if work.ended:  # just now, for nobody had looked at it
-            _forget()
+            _forget(work.place)
             st.rerun()
         return True
     _watch(work, text)
@@ -141,14 +145,16 @@ def _stop(work: Work[Any]) -> None:
     work.stop()
 
 
-def _stopped(text: Text) -> None:
+def _stopped(work: Work[Any], text: Text) -> None:
     """That the work was stopped, and the way to begin again."""
     st.info(text("work.stopped"))
     again = text("work.again")
-    st.button(again, key="again", on_click=_forget, icon=":material/play_arrow:")
+    st.button(
+        again, key="again", on_click=_forget, args=(work.place,), icon=":material/play_arrow:"
+    )
 
 
-def _forget() -> None:
+def _forget(place: str) -> None:
     """Forget the work, so that it begins anew."""
     heard("again")
-    st.session_state.pop(_WORK, None)
+    st.session_state.pop(place, None)
