@@ -205,6 +205,25 @@ def test_a_base_that_is_refused_leaves_the_other():
 # Hostile addresses
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "kept", "refusal"),
+    [
+        ("show", "gamma,foo", ("gamma",), Refusal("show", "foo", "")),
+        ("show", "foo,gamma,bar,foo,base", ("gamma", "base"), Refusal("show", "foo,bar", "")),
+        ("show", "foo", (), Refusal("show", "foo", "")),
+        ("curves", "nope,foo", ("nope",), Refusal("curves", "foo", "")),
+        ("curves", "foo", ("rope", "xpos"), Refusal("curves", "foo", "rope,xpos")),
+        ("formats", "float8,float16", ("float16",), Refusal("formats", "float8", "")),
+        ("formats", "float16,<b>", ("float16",), Refusal("formats", "…", "")),
+    ],
+)
+def test_of_a_list_what_is_legal_is_kept(key, value, kept, refusal):
+    state, refused = from_address({key: value})
+    assert state == replace(START, **{key: kept})
+    assert refused == [refusal]
+    assert refusal.key in refused[0].reason
+
+
 def refused_of(address):
     """What is refused of an address whose state must still be the opening."""
     state, refused = from_address(address)

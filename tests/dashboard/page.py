@@ -87,10 +87,16 @@ def painted(panel, mode: Mode, nearly):
     return colours
 
 
-def misfits(page, address, difference="plain", mode: Mode = "light"):
-    """How many cells in sight have another colour than the core's value of it, by panel."""
+def misfits(page, address, difference="plain", mode: Mode = "light", held=None):
+    """How many cells in sight have another colour than the core's value of it, by panel.
+
+    While a control is held, the colours of the difference end where they did before.
+    """
     experiment = asked(address)
     result, panels = wanted(experiment, difference)
+    if held is not None:
+        table, _, scale = panels.pop()
+        panels.append((table, compare(run(asked(held)), difference).limit, scale))
     row, column, span = part(page)
     found = boxes(pixels := picture(page), mode)
     if len(found) != len(panels):

@@ -1,5 +1,6 @@
 """The dashboard's address: shared, gone back, hostile, outlived."""
 
+import re
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -127,3 +128,48 @@ def test_an_open_page_outlives_a_restart_of_the_server(contexts, tmp_path):
         shows(page, moved | {"gamma": after(GAMMAS, 0.4, 2)}, "ratio")
         page.close()
     assert complaints == []
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "role", "press", "after"),
+    [
+        ("decay", "scale_base", "slider", "ArrowRight", "96"),
+        ("compare", "reset", "button", "Enter", None),
+    ],
+)
+def test_the_first_move_after_a_restart_counts(name, key, role, press, after, contexts, tmp_path):
+    port, text = free_port(), texts("en")
+    page = contexts("en-US", "light", 0).new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    control = page.locator(f".st-key-{key}").get_by_role(role)
+    with serving(port, tmp_path / "first.txt") as address:
+        page.goto(f"{address}{name}?{urlencode(SHORT | {'scale_base': '64'})}")
+        control.wait_for()
+        settled(page)
+    with serving(port, tmp_path / "second.txt"):
+        page.locator("[data-testid=stApp][data-test-connection-state=CONNECTED]").wait_for()
+        settled(page)
+        control.press(press)
+        becomes(lambda: parameters(page).get("scale_base"), after, "the address")
+        assert page.get_by_role("heading", name=text(f"pages.{name}.title")).is_visible()
+        page.close()
+
+
+def test_a_picture_whose_module_did_not_arrive_is_drawn_when_it_does(contexts, server):
+    page = contexts("en-US", "light", 0).new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    lost = []
+
+    def lose(route):
+        if len(lost) < 2:
+            lost.append(route.request.url)
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(re.compile(r"/xpos_viz-\w+\.js"), lose)
+    page.goto(f"{server}?{urlencode(SHORT)}")
+    shows(page, SHORT)
+    assert len(lost) == 2
+    assert page.get_by_test_id("stException").count() == 0
+    page.close()

@@ -32,7 +32,7 @@ def test_a_drag_redraws_before_release_and_is_one_step_of_the_history(visit):
     assert held != gamma
     assert (picture(page) != before).any(-1).mean() > 0.02
     moved = SHORT | {"gamma": held}
-    assert misfits(page, moved) == [0, 0, 0]
+    assert misfits(page, moved, held=SHORT) == [0, 0, 0]
     assert page.evaluate("[history.length, window.sent]") == [entries, sent]
     assert parameters(page) == SHORT
     page.mouse.up()

@@ -21,7 +21,9 @@ from tests.livemap.page import (
 )
 from tests.pages import drawn, grab, part, slider
 from xpos_viz import run
+from xpos_viz.comparison import compare
 from xpos_viz.encoding.steps import BASES, GAMMAS, SCALE_BASES
+from xpos_viz.figures.words import rounded
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
@@ -37,7 +39,8 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
         assert len(events(page)) == number - 1
         page.mouse.up()
         drawn(page)
-        assert np.array_equal(picture(page), during)
+        own = np.s_[:, : during.shape[1] // 2]  # the colours of the difference end elsewhere now
+        assert np.array_equal(picture(page)[own], during[own])
         steps = {"gamma": GAMMAS, "scale_base": SCALE_BASES}[key]
         [commit] = events(page)[number - 1 :]
         assert commit["number"] == number
@@ -45,6 +48,36 @@ def test_a_drag_redraws_before_release_and_commits_once(visit):
         assert list(commit["changes"]) == [key]
         assert commit["changes"][key] in steps
         before = during
+
+
+def noted(page):
+    """The note about where colours end."""
+    drawn(page)
+    return page.locator(".lm-notes").inner_text()
+
+
+def ending(experiment, rest=None):
+    """That note, by the core: the difference may still have the limit that it had at rest."""
+    limits = {
+        "limit": run(experiment).limit,
+        "difference": compare(run(rest or experiment)).limit,
+    }
+    words = texts("en")
+    return words("figure.limits", **{name: rounded(limit) for name, limit in limits.items()})
+
+
+@pytest.mark.parametrize("experiment", [SHORT, at(SHORT, stage="weights")])
+def test_the_colours_of_the_difference_end_where_they_did_while_it_moves(experiment, visit):
+    page = visit(described(experiment))
+    assert ending(experiment) in noted(page)
+    grab(page, "scale_base", 0.9)
+    first, last = experiment.encodings
+    scale_base = float(slider(page, "scale_base").get_attribute("aria-valuetext").replace(",", ""))
+    moved = replace(experiment, encodings=(first, last.replace(scale_base=scale_base)))
+    assert ending(moved, experiment) != ending(moved)
+    assert ending(moved, experiment) in noted(page)
+    page.mouse.up()
+    assert ending(moved) in noted(page)
 
 
 def test_a_base_of_its_own_moves_one_encoding(visit):
@@ -161,3 +194,93 @@ def test_long_weights_wait_while_dragging_and_come_with_the_answer(visit, host):
     page.wait_for_selector(".lm-root[data-state=ready]")
     point(page, 150, 280)
     expect_reading(page, moved)
+
+
+def pull(page, token, by):
+    """Press the track of the tokens at one, and move by so many pixels."""
+    box = page.locator(".lm-track").bounding_box()
+    tokens = int(slider(page, "stop").get_attribute("max"))
+    x, y = box["x"] + 9 + (box["width"] - 18) * token / tokens, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=8)
+    page.mouse.up()
+    drawn(page)
+
+
+def window(page):
+    """The values of both handles."""
+    return [int(slider(page, key).input_value()) for key in ("start", "stop")]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "by", "moved"),
+    [
+        (0, 2, 90, "stop"),
+        (0, 1, 90, "stop"),
+        (300, 302, 60, "stop"),
+        (300, 302, -60, "start"),
+        (300, 305, -60, "start"),
+        (598, 600, -60, "start"),
+        (598, 600, 60, ""),
+        (0, 600, -60, "stop"),
+    ],
+)
+def test_the_handle_that_can_follow_is_taken(start, stop, by, moved, visit):
+    page = visit(described(at(LONG, start=start, stop=None if stop == 600 else stop)))
+    pull(page, stop, by)
+    box = page.locator(".lm-track").bounding_box()
+    far = by * 600 / (box["width"] - 18)
+    before = {"start": start, "stop": stop}
+    after = dict(zip(before, window(page), strict=True))
+    changes = {key: after[key] - before[key] for key in before if after[key] != before[key]}
+    assert changes == ({moved: pytest.approx(far, abs=8)} if moved else {})
+    told = [commit["changes"] for commit in events(page)]
+    assert told == ([{moved: after[moved]}] if moved else [])
+    if moved:
+        assert page.evaluate("document.activeElement.dataset.key") == moved
+
+
+def test_a_drag_that_turns_round_takes_the_handle_that_can_follow(visit):
+    page = visit(described(at(LONG, stop=2)))
+    box = page.locator(".lm-track").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 14)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 4, box["y"] + 14, steps=3)  # no token is there
+    page.mouse.move(box["x"] + 100, box["y"] + 14, steps=3)
+    page.mouse.up()
+    assert window(page)[0] == 0
+    assert window(page)[1] > 100
+
+
+def test_a_press_beside_the_handles_brings_the_nearest(visit):
+    page = visit(described(at(LONG, start=100, stop=400)))
+    for token, wanted in ((200, [200, 400]), (550, [200, 550]), (10, [10, 550])):
+        pull(page, token, 0)
+        assert window(page) == pytest.approx(wanted, abs=2)
+    before = window(page)
+    pull(page, before[1] + 5, 0)  # on the handle, beside its middle
+    assert window(page) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "focus", "key", "after"),
+    [
+        (0, 2, "start", "ArrowRight", [0, 3]),
+        (300, 302, "stop", "ArrowLeft", [299, 302]),
+        (300, 302, "start", "ArrowLeft", [299, 302]),
+        (300, 302, "start", "End", [300, 600]),
+        (300, 302, "stop", "Home", [0, 302]),
+        (300, 400, "start", "End", [398, 400]),
+        (0, 1, "start", "ArrowRight", [0, 2]),
+        (0, 2, "stop", "ArrowLeft", [0, 2]),
+    ],
+)
+def test_a_key_that_a_handle_cannot_follow_moves_the_other(start, stop, focus, key, after, visit):
+    page = visit(described(at(LONG, start=start, stop=stop)))
+    slider(page, focus).press(key)
+    drawn(page)
+    assert window(page) == after
+    pairs = zip(("start", "stop"), (start, stop), after, strict=True)
+    moved = [name for name, old, new in pairs if old != new]
+    assert page.evaluate("document.activeElement.dataset.key") in (moved or [focus])

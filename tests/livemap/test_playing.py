@@ -42,7 +42,9 @@ def moved(**parameters):
 
 def test_playing_sweeps_and_commits_when_it_stops(visit):
     page = visit(described(SHORT))
+    notes = page.locator(".lm-notes").inner_text()
     playing(page)
+    assert page.locator(".lm-notes").inner_text() == notes  # colours end where they did
     assert events(page) == []
     page.get_by_role("button", name=texts("en")("livemap.stop", name="γ")).click()
     [commit] = events(page)

@@ -263,7 +263,7 @@ def _words(
             stage: {"title": text(f"figure.stage.{stage}"), "value": text(f"figure.value.{stage}")}
             for stage in STAGES
         },
-        "symbols": {name: row.symbol for name, row in PARAMETERS.items()},
+        "symbols": {name: text(f"symbols.{name}") for name in PARAMETERS},
         "theme": _theme(mode),
         "text": _text(text),
     }

@@ -118,11 +118,15 @@ class _Address:
     def take(self, key: str, setting: Setting) -> Any:  # noqa: ANN401 - word, words or number
         """Read a setting; the usual value where there is none, or none that is legal."""
         text = self.left.pop(key, None)
-        try:
-            return setting.usual if text is None else setting.parse(key, text)
-        except ValueError as error:
-            self.refuse(key, text or "", setting.written(setting.usual), error)
+        if text is None:
             return setting.usual
+        try:
+            return setting.parse(key, text)
+        except ValueError as error:
+            value, lost = setting.parted(text)
+            used = setting.written(value) if value == setting.usual else ""  # or the rest of it
+            self.refuse(key, lost, used, error)
+            return value
 
     def take_experiment(self, experiment: Experiment) -> Experiment:
         """Read all that is left into an experiment."""

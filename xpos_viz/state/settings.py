@@ -22,6 +22,10 @@ class Setting(Protocol):
     def parse(self, name: str, text: str) -> Any:  # noqa: ANN401
         """Read a value, else raise ValueError."""
 
+    def parted(self, text: str) -> tuple[Any, str]:
+        """Return what can be used of a text that is not legal, and what cannot."""
+        ...
+
     def written(self, value: Any) -> str:  # noqa: ANN401
         """The value as text."""
         ...
@@ -49,6 +53,10 @@ class Words:
         """Read a word."""
         return self.check(name, text)
 
+    def parted(self, text: str) -> tuple[str, str]:
+        """Return the usual word, and all of the text."""
+        return self.usual, text
+
     def written(self, value: str) -> str:
         """The word."""
         return value
@@ -70,6 +78,12 @@ class Several:
     def parse(self, name: str, text: str) -> tuple[str, ...]:
         """Read words between commas; no text is no word."""
         return self.check(name, text.split(",") if text else ())
+
+    def parted(self, text: str) -> tuple[tuple[str, ...], str]:
+        """Return the legal words, or the usual ones if there are none, and the others."""
+        given = dict.fromkeys(text.split(","))
+        legal = tuple(word for word in given if word in self.legal)
+        return legal or self.usual, ",".join(word for word in given if word not in self.legal)
 
     def written(self, value: tuple[str, ...]) -> str:
         """The words between commas."""
@@ -98,6 +112,10 @@ class Whole:
         """Read a number."""
         plain = text.isascii() and text.removeprefix("-").isdecimal() and len(text) < 16
         return self.check(name, int(text) if plain else text)
+
+    def parted(self, text: str) -> tuple[int, str]:
+        """Return the usual number, and all of the text."""
+        return self.usual, text
 
     def written(self, value: int) -> str:
         """The number."""

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from xpos_viz.livemap import packed, payload
 from xpos_viz.results import curves, run, self_check
 from xpos_viz.state import opening
-from xpos_viz.texts import texts
+from xpos_viz.texts import Text, texts
 from xpos_viz.ui import (
     compare,
     decay,
@@ -35,7 +35,7 @@ PAGES = {
 """What draws each page, by its name in the address."""
 
 HOME = "compare"
-"""The page of an address without a name."""
+"""The page of an address without a name; files and people name it all the same."""
 
 
 def prepare() -> None:
@@ -57,11 +57,11 @@ def routes() -> list[Route]:
 def main() -> None:
     """Set up the page that the address names, and draw it below the way to the others."""
     text = begin()
-    pages = {
-        name: st.Page(show, title=text(f"pages.{name}.link"), url_path=name, default=name == HOME)
-        for name, show in PAGES.items()
-    }
-    shown = st.navigation(list(pages.values()), position="hidden")
+    named = {name: _page(name, text) for name in PAGES}
+    pages = named | {HOME: _page(HOME, text, default=True)}
+    shown = st.navigation([*pages.values(), named[HOME]], position="hidden")
+    if shown == named[HOME]:
+        pages = named
     st.set_page_config(page_title=f"{shown.title} · xpos_viz", page_icon="🌀", layout="wide")
     place = page.top(pages, text)
     above = st.empty()
@@ -70,3 +70,9 @@ def main() -> None:
         page.share(text)
     with above.container():
         notices.others(text)
+
+
+def _page(name: str, text: Text, *, default: bool = False) -> st.Page:
+    """Return a page under its name, or as the one of an address without a name."""
+    title = text(f"pages.{name}.link")
+    return st.Page(PAGES[name], title=title, url_path="" if default else name, default=default)

@@ -33,7 +33,8 @@ def show() -> None:
     text = texts(language())
     page.head("compare", text)
     experiment = state().experiment
-    picture, beside = st.columns([3, 1], gap="large")
+    with st.container(key="live"):
+        picture, beside = st.columns([3, 1], gap="large")
     with picture:
         own = ("base",) if state().apart == "yes" else ()
         keys = (*_PICTURE, *("xpos_base" for _ in own))

@@ -89,15 +89,15 @@ def own(text: Text, family: Family) -> None:
 
 
 def families(text: Text, *names: str) -> None:
-    """Draw the parameters of some families: what they share, and each one's own, folded away."""
+    """Draw the parameters of some families: each one's own, folded away, and what they share."""
     rows = [REGISTRY[name] for name in dict.fromkeys(names)]
     taken = {name for row in rows for name in row.defaults}
-    parameters(text, *(name for name in SHARED if name in taken))
     for row in rows:
         keys = [f"{row.name}.{name}" for name in row.defaults]
         if any(key in OWN and is_shown(key) for key in keys):
             with st.expander(family_name(row, text), expanded=bool(notices.concerning(*keys))):
                 own(text, row)
+    parameters(text, *(name for name in SHARED if name in taken))
 
 
 def stage(text: Text) -> None:

@@ -54,7 +54,7 @@ def show() -> None:
     text, now = texts(language()), state()
     page.head("decay", text)
     encodings = [now.encoding(name) for name in now.curves]
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("decay")
     with picture:
         for shown in pictures(now, text):
             page.picture(shown, text)

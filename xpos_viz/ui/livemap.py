@@ -27,7 +27,18 @@ Moves = dict[str, Any]
 """New values by key: those of the sliders, stage, mask, start, stop, and the ways to look."""
 
 _HOST = """
-const { mount } = await import(new URL("./$path", document.baseURI).href);
+const { mount } = await fetched(new URL("./$path", document.baseURI).href);
+
+// again and again, for the connection may be lost; under other names, for a failure is remembered
+async function fetched(href, attempt = 0) {
+  try {
+    return await import(attempt ? `${href}?${attempt}` : href);
+  } catch (error) {
+    if (attempt === $attempts) throw error;
+    await new Promise((done) => setTimeout(done, 1000));
+    return fetched(href, attempt + 1);
+  }
+}
 
 // shared with the module of a server that was renewed while the page stayed open
 const mounted = (globalThis[Symbol.for("xpos_viz.livemap")] ??= new WeakMap());
@@ -62,7 +73,9 @@ function start(data, parentElement, setStateValue) {
 _KEY, _SAID, _TAKEN, _SENT = "livemap", "said", "livemap_taken", "livemap_sent"
 _MODULE = livemap.source().encode()
 _PATH = f"xpos_viz-{hashlib.sha256(_MODULE).hexdigest()[:16]}.js"  # another text, another name
-_component = component("xpos_viz_livemap", js=_HOST.replace("$path", _PATH))
+_ATTEMPTS = 60  # once a second
+_SCRIPT = _HOST.replace("$path", _PATH).replace("$attempts", str(_ATTEMPTS))
+_component = component("xpos_viz_livemap", js=_SCRIPT)
 
 
 def route() -> Route:

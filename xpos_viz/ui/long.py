@@ -41,7 +41,7 @@ def show() -> None:
     page.head("long", text)
     wanted, along = asked(now), course(now)
     long = fitting(wanted)
-    upper, beside = st.columns([3, 1], gap="large")
+    upper, beside = page.sides("long")
     with beside:
         _controls(now, text)
     with upper:
@@ -74,7 +74,6 @@ def _controls(now: State, text: Text) -> None:
         controls.slide(text, "long_seed", range(10))
     controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
     controls.width(text)
-    controls.parameters(text, "base", "gamma", "scale_base")
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
         controls.choose(text, "long_mask")
@@ -83,6 +82,7 @@ def _controls(now: State, text: Text) -> None:
     controls.choose(text, "long_stage", lambda stage: text(f"figure.stage.{stage}"))
     controls.choose(text, "long_reduce")
     controls.colours(text)
+    controls.parameters(text, "base", "gamma", "scale_base")
     controls.reset(text)
 
 

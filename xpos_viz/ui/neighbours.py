@@ -25,7 +25,7 @@ def show() -> None:
     text, now = texts(language()), state()
     page.head("neighbours", text)
     result = side_by_side(now)
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("neighbours")
     with picture:
         maps, *curves = pictures(now, text)
         page.picture(maps, text)
@@ -58,8 +58,8 @@ def _controls(now: State, text: Text) -> None:
     controls.window(text)
     decay.distance(text)
     controls.source(text)
-    controls.families(text, now.left, now.right)
     controls.colours(text)
+    controls.families(text, now.left, now.right)
     controls.reset(text)
 
 

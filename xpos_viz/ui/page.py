@@ -20,7 +20,7 @@ from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, keyboard, notices
+from xpos_viz.ui import controls, downloads, keyboard, layout, notices
 from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
@@ -29,32 +29,7 @@ ONE = (
 )
 """The one formula, as TeX."""
 
-_STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
-.stHorizontalBlock { row-gap: 1rem; }
-@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
-@media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
-/* the picture and what stands beside it: lists show their whole words, or stand below it */
-@media (max-width: 56rem) {
-  .stColumn:not(.stColumn .stColumn) { min-width: calc(100% - 1.5rem); }
-}
-@media (min-width: 56.01rem) {
-  .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
-  .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
-}
-:has(> .st-key-tongue) { position: absolute; }
-.stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
-/* maps side by side keep the size that they are drawn for, and move sideways */
-@media (max-width: 56rem) {
-  .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
-  .st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
-}
-/* tables of words and numbers fit a phone, or move sideways */
-.stTable { overflow-x: auto; }
-@media (max-width: 40rem) { .stTable :is(td, th) { padding-inline: .25rem; } }
-</style>"""
-_LARGE = 1.375  # times the usual type
-_GROWN = f"<style>html {{ font-size: {16 * _LARGE:g}px !important; }}</style>"
+_SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 _drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
@@ -69,18 +44,28 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
     """
     controls.offer_none()
     notices.begin()
-    st.html(_STYLE + _GROWN * large())
+    st.html(layout.style(large=large()))
     _speak()
-    links, switch = st.columns([4, 1], vertical_alignment="center")
-    with links, st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for name, page in pages.items():
-            st.page_link(page, label=text(f"pages.{name}.link"), query_params=to_address(state()))
-        with st.popover(text("ui.presets")):
-            _presets(pages, text)
-        place = st.popover(text("ui.sharing"))
-    with switch:
-        controls.language_switch(text)
+    _reconnect()
+    with st.container(key="way", horizontal=True, vertical_alignment="center"):
+        with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
+            for name, page in pages.items():
+                label = text(f"pages.{name}.link")
+                st.page_link(page, label=label, query_params=to_address(state()))
+            with st.popover(text("ui.presets")):
+                _presets(pages, text)
+            place = st.popover(text("ui.sharing"))
+        with st.container(key="language", width="content"):
+            controls.language_switch(text)
     return place
+
+
+@st.fragment(run_every=_SELDOM)
+def _reconnect() -> None:
+    """Do nothing, now and then: only a page with such a part runs as soon as it is reconnected.
+
+    A server that was started anew then knows what is set before anything is moved.
+    """
 
 
 def _speak() -> None:
@@ -111,12 +96,13 @@ def share(text: Text) -> None:
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
     """Links to settings worth a look, in the language and the type that are chosen."""
     address = to_address(state())
-    kept = [(key, address[key]) for key in ("lang", "present") if key in address]
+    kept = {key: address.pop(key) for key in ("lang", "present") if key in address}
     for name, (page, settings) in PRESETS.items():
         if page in pages:
-            label = text(f"presets.{name}.name")
-            st.page_link(pages[page], label=label, query_params=[*settings.items(), *kept])
-            st.caption(text(f"presets.{name}.words"))
+            label, chosen = text(f"presets.{name}.name"), settings == address
+            with st.container(key=f"{'chosen' if chosen else 'other'}_{name}", gap="xsmall"):
+                st.page_link(pages[page], label=label, query_params={**settings, **kept})
+                st.caption(text(f"presets.{name}.words"))
 
 
 def head(name: str, text: Text) -> None:
@@ -124,6 +110,13 @@ def head(name: str, text: Text) -> None:
     downloads.begin(name)
     st.title(text(f"pages.{name}.title"), anchor=False)
     st.markdown(text(f"pages.{name}.question"))
+
+
+def sides(name: str) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of a picture and of its controls: where it is narrow, these come first."""
+    with st.container(key=f"sides_{name}"):
+        beside, shown = st.columns([1, 3], gap="large")
+    return shown, beside
 
 
 def large() -> bool:
@@ -139,7 +132,7 @@ def mode() -> Mode:
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
     description = shown.description
-    figure = _drawn(description, mode=mode(), larger=_LARGE if large() else 1.0)
+    figure = _drawn(description, mode=mode(), larger=layout.LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))

@@ -47,7 +47,7 @@ def show() -> None:
 
 def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> None:
     """All pairs over all lags, a few as they move, all as a table; and what they depend on."""
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("pairs")
     with picture:
         page.picture(over, text)
         plane, table = st.columns([1, 1], gap="medium")
@@ -58,9 +58,9 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
     with beside:
         controls.source(text)
         controls.choose(text, "pair_encoding", lambda name: family_name(REGISTRY[name], text))
-        controls.families(text, "rope", "xpos", encoding.name)
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.colours(text)
+        controls.families(text, "rope", "xpos", encoding.name)
         controls.reset(text)
 
 
@@ -86,7 +86,7 @@ def _digits(value: object) -> str:
 def _score(apart: Picture, text: Text) -> None:
     """One score taken apart, and the choice of it."""
     inputs, mask, chosen = state().experiment.inputs, state().experiment.view.mask, score(state())
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("score")
     with picture:
         page.picture(apart, text)
     with beside:

@@ -35,14 +35,14 @@ def show() -> None:
     """Draw the page."""
     text = texts(language())
     page.head("precision", text)
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("precision")
     with beside:
         controls.choose(text, "formats", names=str)
         controls.width(text)
-        controls.parameters(text, "base", "gamma", "scale_base")
         controls.slide(text, "k_max", LARGEST)
         controls.slide(text, "text_length", LENGTHS)
         controls.choose(text, "kept")
+        controls.parameters(text, "base", "gamma", "scale_base")
         controls.reset(text)
     with picture:
         _pictures(text)

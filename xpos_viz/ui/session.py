@@ -26,6 +26,8 @@ def begin() -> Text:
     st.session_state[_MOVED] = st.session_state.pop(_CALLED, None)
     address = {key: st.query_params[key] for key in st.query_params}
     if not called and st.session_state.get(_ADDRESS) != address:
+        if _ADDRESS in st.session_state:  # a link to the same page leaves the browser's as it was
+            st.query_params.from_dict(address)
         st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(address)
         st.session_state[_ADDRESS] = address
         st.session_state[_LOADED] = numbers(state().experiment)

@@ -34,7 +34,7 @@ def show() -> None:
     """Draw the page."""
     text = texts(language())
     page.head("tokens", text)
-    picture, beside = st.columns([3, 1], gap="large")
+    picture, beside = page.sides("tokens")
     inputs = state().experiment.inputs
     with picture:
         if isinstance(inputs, Sample):
@@ -44,10 +44,10 @@ def show() -> None:
     with beside:
         controls.source(text)
         if isinstance(inputs, Sample):
-            controls.query(text)
-            controls.parameters(text, "gamma", "scale_base")
             controls.choose(text, "panels")
             controls.colours(text)
+            controls.query(text)
+            controls.parameters(text, "gamma", "scale_base")
         controls.reset(text)
     families = (REGISTRY["rope"], REGISTRY["xpos"])
     page.formula(text("tokens.formula_words"), (page.ONE[0], *FORMULAS), families, text)

@@ -1,4 +1,5 @@
 /** Sliders, switches and choices, made once and brought up to date in place. */
+import { createEnds } from "./ends.js";
 import { stepsWith } from "./state.js";
 import { fill, number } from "./text.js";
 
@@ -147,42 +148,25 @@ export function placeBetween(steps, value) {
   return above - 1 + Math.log(value / low) / Math.log(high / low);
 }
 
-/** The tokens that are shown: one track with a thumb at each end. */
+/** The tokens that are shown: one track with a handle at each end. */
 function createWindow(make, actions) {
   const [node, name, value] = [make("div", "slider"), make("span", "name"), make("span", "now")];
   const help = createHelp(make);
-  const ends = ["start", "stop"].map((key) => make("input", `range lm-${key}`, { type: "range" }));
-  const [start, stop] = ends;
-  const head = make("div", "label");
-  const track = make("div", "track");
-  track.append(...ends);
-  head.append(name, help.node, value, track);
-  node.append(head);
-  ends.forEach((input, place) => {
-    input.dataset.key = ["start", "stop"][place];
-    input.addEventListener("input", () => {
-      if (input === start) start.value = Math.min(Number(start.value), Number(stop.value) - 2);
-      else stop.value = Math.max(Number(stop.value), Number(start.value) + 2);
-      actions.move({ start: Number(start.value), stop: Number(stop.value) }, "start", "stop");
-    });
-    onRelease(input, () => actions.release("start", "stop"));
+  const ends = createEnds(make, {
+    move: ([start, stop]) => actions.move({ start, stop }, "start", "stop"),
+    release: () => actions.release("start", "stop"),
   });
+  const head = make("div", "label");
+  head.append(name, help.node, value, ends.node);
+  node.append(head);
 
-  function show({ tokens, text }, values) {
+  function show({ tokens, text }, { start, stop }) {
+    const words = [start, stop - 1].map(number);
     node.hidden = tokens <= 2;
-    ends.forEach((input, place) => {
-      const key = input.dataset.key;
-      Object.assign(input, { min: 0, max: tokens, step: 1, value: values[key] });
-      const shown = place ? values.stop - 1 : values.start;
-      input.setAttribute("aria-label", place ? text.last : text.first);
-      input.setAttribute("aria-valuetext", number(shown));
-    });
-    start.style.zIndex = values.start > tokens / 2 ? 2 : 1;
-    track.style.setProperty("--from", `${(100 * values.start) / tokens}%`);
-    track.style.setProperty("--to", `${(100 * values.stop) / tokens}%`);
+    ends.show([start, stop], tokens, [text.first, text.last], words);
     name.textContent = text.controls.window;
     help.show(text.help.window);
-    value.textContent = `${number(values.start)} – ${number(values.stop - 1)}`;
+    value.textContent = words.join(" – ");
   }
 
   return { node, show };

@@ -20,6 +20,7 @@ const SLICE = 12; // milliseconds of a frame that are given to the latter
  */
 export function createPicture(numbers) {
   const last = new Map(); // the maps and limits that were shown last, by stage
+  let rest = {}; // of what the difference was and where its colours ended when all rested last
 
   function shown(scene, stage) {
     const mapsOf = heavy(scene.payload, stage) ? heavyMaps : liveMaps;
@@ -39,8 +40,16 @@ export function createPicture(numbers) {
     const other = how === "weights" ? shown(full, "weights") : own;
     const single = covering(part, values, pixels).block === 1;
     const unfinished = resting && (own.unfinished || other.unfinished);
-    return { encodings, single, unfinished, ...panelsOf(numbers, full, own, other, how) };
+    const { panels, bars } = panelsOf(numbers, full, own, other, how);
+    return { encodings, single, unfinished, panels, bars: steadied(bars, scene) };
   };
+
+  /** What grows or fades under the hand shall be seen to: its limits stay until all rests. */
+  function steadied([own, compared], { values: { stage, mask, difference }, resting }) {
+    const of = [stage, mask, difference].join();
+    if (resting || rest.of !== of) rest = { of, limit: compared.limit };
+    return [own, { ...compared, limit: rest.limit }];
+  }
 }
 
 /**

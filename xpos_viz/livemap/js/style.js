@@ -74,7 +74,6 @@ export const STYLE = `
   border: 2px solid var(--ground);
   border-radius: 50%;
   background: var(--accent);
-  pointer-events: auto;
 }
 .lm-range::-moz-range-thumb {
   width: .875rem;
@@ -82,10 +81,9 @@ export const STYLE = `
   border: 2px solid var(--ground);
   border-radius: 50%;
   background: var(--accent);
-  pointer-events: auto;
 }
 .lm-root :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .25rem; }
-.lm-track { position: relative; width: 100%; height: 1.75rem; }
+.lm-track { position: relative; width: 100%; height: 1.75rem; cursor: pointer; touch-action: pan-y; }
 .lm-track::before {
   content: "";
   position: absolute;

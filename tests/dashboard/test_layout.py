@@ -1,0 +1,153 @@
+"""What stands where: on a phone, on a projector, and on the way from page to page."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.dashboard.page import SHORT, after, parameters, press, settled, shows
+from tests.dashboard.server import PATIENCE, becomes
+from xpos_viz.encoding.steps import GAMMAS
+from xpos_viz.state import PRESETS
+from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui import PAGES
+from xpos_viz.ui.layout import LARGE
+
+pytestmark = pytest.mark.browser
+
+BARS = 58  # pixels below the axes, of usual type
+PHONE = {"width": 390, "height": 844}
+STACKED = [name for name in PAGES if name != "compare"]  # whose controls are not the picture's own
+LIT = "(link) => getComputedStyle(link).backgroundColor !== 'rgba(0, 0, 0, 0)'"
+BOLD = "(link) => Number(getComputedStyle(link.querySelector('p')).fontWeight) >= 600"
+SEEN = """(link) => {
+  const [box, row] = [link, link.closest(".st-key-links")].map((e) => e.getBoundingClientRect());
+  return row.left < box.right - 8 && box.left + 8 < row.right;
+}"""
+
+
+def turn(page, name):
+    """Go to another page by its link."""
+    text = texts("en")
+    page.get_by_role("link", name=text(f"pages.{name}.link"), exact=True).click()
+    page.get_by_role("heading", name=text(f"pages.{name}.title"), exact=True).wait_for()
+    settled(page)
+
+
+def marked(page, links):
+    """The words of those links that look like that of the current page."""
+    links = page.locator(f"{links} a")
+    links.first.wait_for()
+    return [link.inner_text() for link in links.all() if link.evaluate(LIT) or link.evaluate(BOLD)]
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_on_a_phone_the_sliders_stand_right_above_the_picture(name, visit):
+    page = visit(SHORT, **PHONE)
+    turn(page, name)
+    beside, shown = page.locator(f".st-key-sides_{name}").get_by_test_id("stColumn").all()[:2]
+    sliders = beside.get_by_test_id("stSlider")
+    names = sliders.get_by_test_id("stWidgetLabel").all_inner_texts()
+    text = texts("en")
+    assert names[-2:] == [text("ui.gamma"), text("ui.scale_base")]
+    heights = [slider.bounding_box()["y"] for slider in sliders.all()]
+    assert heights == sorted(heights)  # which is the order of the keys, too
+    below = shown.bounding_box()["y"]
+    assert heights[-1] < below < heights[-2] + PHONE["height"] / 3
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_on_a_wide_screen_the_picture_stands_left_of_its_controls(visit):
+    page = visit(SHORT)
+    turn(page, "decay")
+    beside, shown = (
+        column.bounding_box()
+        for column in page.locator(".st-key-sides_decay").get_by_test_id("stColumn").all()
+    )
+    assert shown["x"] + shown["width"] < beside["x"]
+    assert shown["y"] == beside["y"]
+    assert shown["width"] > 2 * beside["width"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_on_a_phone_the_way_is_one_row_that_follows_the_keys(language, visit):
+    page = visit(SHORT | {"lang": language}, **PHONE)
+    stops = page.locator(".st-key-links :is(a, button)")
+    becomes(stops.count, len(PAGES) + 2, "stops")
+    middles = {round(box["y"] + box["height"] / 2) for box in map(bounds, stops.all())}
+    assert max(middles) - min(middles) <= 2
+    assert not stops.last.evaluate(SEEN)
+    stops.first.focus()
+    for stop in stops.all():
+        assert stop.evaluate("(stop) => stop === document.activeElement")
+        becomes(lambda stop=stop: stop.evaluate(SEEN), True, "the stop is in sight")
+        page.keyboard.press("Tab")
+    assert page.locator("h1").bounding_box()["y"] < 120
+
+
+def bounds(locator):
+    return locator.bounding_box()
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_the_choice_of_language_ends_where_the_page_does(width, visit):
+    page = visit(SHORT, width=width)
+    switch, block = (
+        page.locator(place).bounding_box() for place in (".st-key-lang", ".st-key-live")
+    )
+    assert switch["x"] + switch["width"] == pytest.approx(block["x"] + block["width"], abs=1)
+
+
+def test_large_type_leaves_the_picture_large_and_in_sight(visit):
+    usual = bounds(visit(SHORT).locator(".lm-maps"))
+    page = visit(SHORT | {"present": "yes"}, number=1)
+    large = bounds(page.locator(".lm-maps"))
+    assert large["width"] > LARGE * usual["width"]
+    assert large["height"] > LARGE * usual["height"]
+    assert large["y"] + large["height"] - BARS * LARGE < 1000
+    sliders = page.locator(".lm-sliders > *").all()
+    assert len({bounds(slider)["y"] for slider in sliders}) == 1  # one row
+    menu, switch = bounds(page.get_by_test_id("stMainMenu")), bounds(page.locator(".st-key-lang"))
+    assert switch["x"] + switch["width"] <= menu["x"]
+
+
+def test_the_home_page_has_a_name_too(contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts("en")
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(f"{server}compare?{urlencode(SHORT | {'gamma': '0.5'})}")
+    settled(page)
+    page.locator(".lm-root[data-state=ready]").wait_for()
+    assert page.get_by_role("dialog").count() == 0
+    assert marked(page, ".st-key-links") == [text("pages.compare.link")]
+    press(page, "gamma")
+    moved = SHORT | {"gamma": after(GAMMAS, 0.5)}
+    shows(page, moved)
+    turn(page, "decay")
+    assert marked(page, ".st-key-links") == [text("pages.decay.link")]
+    turn(page, "compare")
+    assert page.evaluate("location.pathname") == "/"
+    assert marked(page, ".st-key-links") == [text("pages.compare.link")]
+    shows(page, moved)
+    page.close()
+
+
+def test_a_preset_looks_chosen_only_if_it_is_what_is_set(visit):
+    page, text = visit(SHORT), texts("en")
+    label = text("presets.strong.name")
+
+    def chosen():
+        page.get_by_role("button", name=text("ui.presets")).click()
+        names = marked(page, ":is([class*=st-key-other_], [class*=st-key-chosen_])")
+        page.keyboard.press("Escape")
+        return names
+
+    assert chosen() == []
+    page.get_by_role("button", name=text("ui.presets")).click()
+    page.get_by_role("link", name=label, exact=True).click()
+    becomes(lambda: parameters(page), PRESETS["strong"][1], "the address")
+    settled(page)
+    page.keyboard.press("Escape")
+    becomes(chosen, [label], "presets that look chosen")
+    press(page, "gamma")
+    becomes(lambda: "gamma" in parameters(page), True, "another γ")
+    becomes(chosen, [], "presets that look chosen")
