@@ -570,7 +570,7 @@ def test_another_language_changes_words_alone():
     page = move(opened(SHORT), "language", "zh")
     assert address(page) == SHORT | {"lang": "zh"}
     assert page.title[0].value == texts("zh")("pages.compare.title")
-    assert changed(SHORT, page) == {"text", "stages", "choices", "sliders"}
+    assert changed(SHORT, page) == {"text", "stages", "choices", "sliders", "symbols"}
     sliders = zip(unchanged(**SHORT)["sliders"], sent(page)["sliders"], strict=True)
     differ = {key for old, new in sliders for key in old if old[key] != new[key]}
     assert differ == {"label", "help"}

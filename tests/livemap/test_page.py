@@ -42,9 +42,10 @@ def test_it_mounts_and_says_what_it_shows(language, visit):
     text = texts(language)
     state = text("figure.state", stage=text("figure.stage.scores"), mask=text("figure.mask.causal"))
     label = page.locator(".lm-maps").get_attribute("aria-label")
+    base = text("symbols.base")
     assert label == text(
         "livemap.alt",
-        names="RoPE (base 100,000), XPos (base 100,000, γ 0.4, B 8)",
+        names=f"RoPE ({base} 100,000), XPos ({base} 100,000, γ 0.4, B 8)",
         comparison="XPos − RoPE",
         state=state,
         start=0,
