@@ -51,7 +51,8 @@ class _Looks:
             self.told, self.due = False, math.inf
         elif kind == "auto_rerun":
             asked = message.auto_rerun
-            self.part, self.every, self.told = asked.fragment_id, asked.interval, True
+            if asked.interval < TIMEOUT:  # what is looked at more seldom is no work under way
+                self.part, self.every, self.told = asked.fragment_id, asked.interval, True
         elif kind == "script_finished":
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and not self.told:
                 return True
