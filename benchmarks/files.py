@@ -6,7 +6,6 @@ timed as a whole process, from its start to the finished file.
 """
 
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from types import ModuleType
 
 from benchmarks.report import quartiles, spread, table, verdict
 from benchmarks.scores import peer
+from benchmarks.turns import Times, turns
 from tests.conftest import find_chromium
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Description
@@ -34,8 +34,6 @@ GOAL, START_GOAL = 0.5, 3.0
 
 WARM_UP = 2  # rounds whose times are thrown away
 _PIXELS = 96  # of CSS, per inch
-
-Times = dict[str, list[float]]
 
 
 def measure(rounds: int = 7) -> list[str]:
@@ -91,16 +89,7 @@ def take_turns(drawn: Description, kaleido: ModuleType, rounds: int) -> Times:
         runs[f"theirs {kind}"] = lambda kind=kind: kaleido.calc_fig_sync(
             figure, opts={**opts, "format": kind}
         )
-    times: Times = {name: [] for name in runs}
-    shuffle = random.Random(0).shuffle
-    for _ in range(WARM_UP + rounds):
-        order = list(runs)
-        shuffle(order)
-        for name in order:
-            start = time.perf_counter()
-            runs[name]()
-            times[name].append(time.perf_counter() - start)
-    return {name: series[WARM_UP:] for name, series in times.items()}
+    return turns(runs, rounds, WARM_UP)
 
 
 def command(kind: str) -> float:

@@ -8,7 +8,6 @@ product runs twice, and the second over the first is the control.
 
 import json
 import math
-import random
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from torch import Tensor
 
 from benchmarks import scores
 from benchmarks.report import quartiles, spread, table, verdict
+from benchmarks.turns import turns
 from xpos_viz import Encoding, rope, xpos
 from xpos_viz.pooling import pooled_map
 from xpos_viz.pooling.sides import TILE
@@ -96,22 +96,13 @@ def take_turns(case: Streamed, rounds: int) -> dict[str, list[float]]:
     }
     for name, encoding in ENCODINGS.items():
         runs[name] = _map(q, k, encoding, case.options)
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    shuffle = random.Random(0).shuffle
-    for _ in range(scores.WARM_UP + rounds):
-        order = list(runs)
-        shuffle(order)
-        for name in order:
-            start = time.perf_counter()
-            runs[name]()
-            times[name].append(time.perf_counter() - start)
+    times = turns(runs, rounds, scores.WARM_UP)
     bare_times = times.pop("bare")
-    kept = slice(scores.WARM_UP, None)
     ratios = {
-        name: [mine / its for mine, its in zip(series, bare_times, strict=True)][kept]
+        name: [mine / its for mine, its in zip(series, bare_times, strict=True)]
         for name, series in times.items()
     }
-    return {"bare": bare_times[kept], **ratios}
+    return {"bare": bare_times, **ratios}
 
 
 def bare(q: Tensor, k: Tensor) -> None:
@@ -142,6 +133,7 @@ def _peers() -> list[tuple[str, scores.Scores]]:
 
 def _map(q: Tensor, k: Tensor, encoding: Encoding, options: dict[str, str]) -> Callable[[], object]:
     """A call without arguments; the table above holds its options as plain words."""
+    # words of the table, which the types of the options do not know
     return lambda: pooled_map(q, k, encoding, size=SIZE, **options)  # pyright: ignore[reportArgumentType]
 
 

@@ -38,7 +38,7 @@ class Host:
                 with suppress(BrokenPipeError):
                     self.wfile.write(content)
 
-            def log_message(self, format, *args):  # noqa: A002
+            def log_message(self, format, *args):  # noqa: A002 - http.server's names
                 """Keep quiet."""
                 del format, args
 
