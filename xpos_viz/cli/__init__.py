@@ -41,10 +41,11 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # what is imported stays: looking for garbage in it takes half a second
+        gc.disable()  # what is imported stays: looking for garbage in it takes a second
         try:
             return import_module(f"{__name__}.{cmd_name}").command
         finally:
+            gc.freeze()
             gc.enable()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
