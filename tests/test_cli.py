@@ -19,11 +19,12 @@ from PIL import Image, ImageSequence
 
 from tests.dashboard.server import answers, free_port, until
 from xpos_viz import rope, xpos
-from xpos_viz.cli import COMMANDS, app, main, output
+from xpos_viz.cli import COMMANDS, app, main
 from xpos_viz.cli.curve import USUAL
 from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
 from xpos_viz.export import write
+from xpos_viz.export.data import NUMBERS
 from xpos_viz.inputs import Sample
 from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
@@ -360,9 +361,44 @@ def test_what_cannot_be_written_leaves_nothing_half_written(error, reason, tmp_p
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "a.csv").mkdir()
     printed, said, code = call("pairs", "rope", "--out", tmp_path / "a.csv")
-    assert (printed, code) == ("", 1)
-    assert "a.csv could not be written: is a directory; use a folder that exists" in said
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"{tmp_path / 'a.csv'} is a folder; use the name of a file in it.\n")
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+WORK = {  # a command that writes, and what it computes with
+    ("figure", "decay"): "pictures.Wanted.pictures",
+    ("export", "decay"): "export.bundle",
+    ("export", "decay", "--sweep", "gamma"): "pictures.Wanted.pictures",
+    ("reproduce", "README.md"): "reproduce.reproduce",
+    ("curve",): "curve.curve_table",
+    ("map",): "map.pooled_map",
+    ("pairs",): "pairs.pair_table",
+    ("precision",): "precision.limits_table",
+    ("resolution",): "resolution.resolution_table",
+    ("list", "samples"): "list.put",
+}
+
+
+@pytest.mark.parametrize("words", WORK, ids=" ".join)
+def test_what_cannot_be_written_is_known_before_the_work(words, tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    def work(*_, **__):
+        raise AssertionError("this takes long")
+
+    call(words[0], "--help")  # which imports it
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(f"xpos_viz.cli.{WORK[words]}", work)
+    form = "html" if "--sweep" in words else {"export": "zip", "figure": "png"}.get(words[0], "csv")
+    path = tmp_path / f"a.{form}"
+    printed, said, code = call(*words, "--out", path)
+    assert (printed, code) == ("", 1)
+    assert said == (
+        f"Error: {path} could not be written: permission denied; use a folder that exists and may "
+        "be written to.\n"
+    )
 
 
 def test_a_failure_of_others_is_no_wrong_use(monkeypatch):
@@ -451,7 +487,7 @@ def test_files_are_moved_to_their_place(tmp_path):
     write(tmp_path / "a.csv", b"1")
     write(tmp_path / "a.csv", b"2")
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"2"]
-    assert {*output.FORMS} == {"csv", "json", "parquet", "npz"}
+    assert {*NUMBERS} == {"csv", "json", "parquet", "npz"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """What all commands share: what they say of themselves, and how they fail."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from traceback import walk_tb
 
 import click
@@ -20,26 +22,14 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read options; --scale_base, as in Python, is --scale-base."""
         ctx.meta[GIVEN] = shlex.join([str(ctx.info_name), *args])
-        try:
+        with _said(ctx):
             return super().parse_args(ctx, [_dashed(each) for each in args])
-        except ValueError as error:
-            raise click.UsageError(str(error), ctx) from error
 
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # the reader has seen enough; click ends quietly
-            raise
-        except ValueError as error:
-            if not _ours(error):
-                raise
-            raise click.UsageError(str(error), ctx) from error
-        except MemoryError as error:
-            said = f"this needs more memory than there is ({error}); use fewer tokens or lags."
-            raise click.ClickException(said) from error
-        except OSError as error:
-            raise click.ClickException(str(error)) from error
+            with _said(ctx):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("Interrupted; nothing was written.", err=True)
             ctx.exit(INTERRUPTED)
@@ -48,6 +38,24 @@ class Command(click.Command):
 def summary(name: str) -> str:
     """Return what a command does, in one sentence."""
     return COMMANDS[name]
+
+
+@contextmanager
+def _said(ctx: click.Context) -> Iterator[None]:
+    """Make errors messages."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has seen enough; click ends quietly
+        raise
+    except ValueError as error:
+        if not _ours(error):
+            raise
+        raise click.UsageError(str(error), ctx) from error
+    except MemoryError as error:
+        said = f"this needs more memory than there is ({error}); use fewer tokens or lags."
+        raise click.ClickException(said) from error
+    except OSError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _ours(error: ValueError) -> bool:

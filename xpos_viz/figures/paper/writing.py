@@ -38,16 +38,21 @@ _TEXT = re.compile(r'<text style="([^"]*)"[^>]*>([^<]*)</text>')
 
 def png(figure: Figure, words: Words) -> bytes:
     """Return the content of a PNG."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-    height, width, _ = pixels.shape
-    rows = pixels.reshape(height, -1)
+    drawn = pixels(figure)
+    height, width, _ = drawn.shape
+    rows = drawn.reshape(height, -1)
     new = np.r_[True, (rows[1:] != rows[:-1]).any(1)]
     dots = struct.pack(">IIB", *[round(figure.dpi / 0.0254)] * 2, 1)  # a meter
     texts = {"Title": words["title"], "Description": words["alt"], KEY: words["recipe"]}
     about = [(b"pHYs", dots), *((b"iTXt", _text(*each)) for each in texts.items() if each[1])]
     return _png((width, height), _TRUE_COLOUR, about, zlib.compress(_lines(rows[new], new), 3))
+
+
+def pixels(figure: Figure) -> Pixels:
+    """Return (height, width, 3) colours."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3]
 
 
 def svg(figure: Figure, words: Words) -> bytes:
