@@ -23,8 +23,9 @@ from xpos_viz.cli import COMMANDS, app, main
 from xpos_viz.cli.curve import USUAL
 from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
-from xpos_viz.export import write
+from xpos_viz.export import reproduce, write
 from xpos_viz.export.data import NUMBERS
+from xpos_viz.figures.files import Paper
 from xpos_viz.inputs import Sample
 from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
@@ -548,8 +549,23 @@ def test_a_picture_in_motion_moves_again(tmp_path):
     _, said, code = call("reproduce", tmp_path / "still.png", "--out", tmp_path / "d.gif")
     assert code == 2
     assert said.endswith(
-        "the file does not move, got the ending .gif; use png, svg, pdf, csv, parquet, npz.\n"
+        "the file does not move, got the ending .gif; use png, svg, pdf, csv, parquet, npz, zip, "
+        "html.\n"
     )
+
+
+@pytest.mark.parametrize("form", ["zip", "html"])
+def test_all_of_a_page_is_made_again(form, tmp_path):
+    first, again = tmp_path / f"a.{form}", tmp_path / f"b.{form}"
+    link = "https://example.org/compare?name=pronoun"
+    paper = ("--size", "column", "--mode", "dark")
+    assert call("export", "--link", link, *paper, "--out", first)[2] == 0
+    assert call("reproduce", first, "--out", again)[2] == 0
+    one, other = (reproduce(path.read_bytes()) for path in (first, again))
+    assert other.same
+    assert (one.recipe.page, one.recipe.paper) == ("compare", Paper("column", "dark"))
+    for name in ("page", "picture", "settings", "paper", "numbers", "data", "link"):
+        assert getattr(one.recipe, name) == getattr(other.recipe, name)
 
 
 def pixels(frame):
