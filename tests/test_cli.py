@@ -267,6 +267,8 @@ REFUSALS = {
     "number > 0, got -2.0; the usual value is 0.4.",
     ("figure", "--link", "http://a/decay?color=red", "--out", "a.png"): "there is no setting "
     "color here, got 'red'; leave it out.",
+    ("figure", "--link", "http://[a/decay", "--out", "a.png"): "'http://[a/decay' is no link "
+    "(Invalid IPv6 URL); use one that the dashboard shows under Share.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
     "strong, long, blocks, fp16, wild.",
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
@@ -367,6 +369,13 @@ def test_a_folder_is_no_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 
+def test_a_name_may_be_too_long(tmp_path):
+    path = tmp_path / f"{'a' * 300}.csv"
+    printed, said, code = call("pairs", "--out", path)
+    assert (printed, code) == ("", 1)
+    assert f"{path} could not be written: file name too long; use" in said
+
+
 WORK = {  # a command that writes, and what it computes with
     ("figure", "decay"): "pictures.Wanted.pictures",
     ("export", "decay"): "export.bundle",
@@ -418,9 +427,17 @@ def test_too_little_memory_is_said(monkeypatch):
     _, said, code = call("pairs")
     assert code == 1
     assert said == (
-        "Error: this needs more memory than there is (Unable to allocate 8 TiB); use fewer tokens "
-        "or lags.\n"
+        "Error: this needs more memory than there is (Unable to allocate 8 TiB); use fewer tokens, "
+        "cells or lags.\n"
     )
+
+
+def test_torch_without_memory_is_said(monkeypatch):
+    monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", lambda *_: torch.empty(1 << 50))
+    _, said, code = call("pairs")
+    assert code == 1
+    assert said.startswith("Error: this needs more memory than there is ([enforce fail")
+    assert said.endswith("; use fewer tokens, cells or lags.\n")
 
 
 def test_an_interruption_ends_with_its_own_code(monkeypatch):
@@ -429,6 +446,14 @@ def test_an_interruption_ends_with_its_own_code(monkeypatch):
 
     monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", interrupted)
     assert call("pairs") == ("", "Interrupted; nothing was written.\n", 130)
+
+
+def test_an_import_may_be_interrupted(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xpos_viz.cli.import_module", interrupted)
+    assert call("figure") == ("", "Interrupted; nothing was written.\n", 130)
 
 
 def test_a_process_prints_data_and_says_words():

@@ -30,6 +30,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 """What each command does, by its name."""
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 class Commands(click.Group):
     """The commands, each imported when it is called."""
 
@@ -47,6 +51,14 @@ class Commands(click.Group):
         finally:
             gc.freeze()
             gc.enable()
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Import and run a command, unless it is interrupted."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted; nothing was written.", err=True)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing any."""

@@ -72,9 +72,9 @@ def check_path(out: Path, forms: tuple[str, ...]) -> None:
         raise ValueError(f"{out} has {ending}; use one of: {legal}.")
     if not out.parent.is_dir():
         raise ValueError(f"there is no folder {out.parent}; make it, or use another one.")
+    check(out)
     if out.is_dir():
         raise ValueError(f"{out} is a folder; use the name of a file in it.")
-    check(out)
 
 
 def _told() -> str:
