@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import zlib
 from base64 import b64decode
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ import numpy as np
 import pypdfium2
 import pytest
 from fontTools.ttLib import TTFont
+from matplotlib.backends import _backend_pdf_ps
 from matplotlib.text import Text as Written
 from PIL import Image
 
@@ -287,6 +289,23 @@ def test_an_svg_has_the_glyphs_that_it_uses(page, language):
         for known in glyphs.values():
             assert len(known - used) < 3  # parts of others: ≥ is made from ≤
         assert len("".join(data for *_, data in rules)) < 60_000
+
+
+def test_a_pdf_has_the_glyphs_that_it_draws_and_leaves_matplotlib_as_it_was():
+    before = _backend_pdf_ps.get_glyphs_subset
+    content = save(pictures("compare", "zh")[0], "pdf")
+    assert _backend_pdf_ps.get_glyphs_subset is before
+    streams = [
+        zlib.decompress(packed)
+        for packed in re.findall(rb"stream\n(x.*?)\nendstream", content, re.DOTALL)
+        if packed[:2] == b"x\x9c"
+    ]
+    fonts = [TTFont(io.BytesIO(data)) for data in streams if data[:4] == b"\0\1\0\0"]
+    assert len(fonts) == 3  # regular, bold, Chinese
+    for font in fonts:
+        assert {"glyf", "loca", "head", "hmtx"} <= {*font.keys()}
+        assert not {"GPOS", "GSUB", "kern"} & {*font.keys()}
+        assert 1 < len(font.getGlyphOrder()) < 200
 
 
 @pytest.mark.browser

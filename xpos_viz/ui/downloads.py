@@ -27,7 +27,7 @@ from xpos_viz.ui.work import shown as done
 from xpos_viz.ui.work import working
 
 _PAGE, _FIGURES, _ASKED, _MOTION = "page", "figures", "asked", "motion"
-_KEPT, _COUNT = 32, count()  # files that were made on a click
+_KEPT, _COUNT = 16, count()  # files that were made on a click
 _SWEPT = 0.3  # of the work of a motion, the share until its frames are computed
 
 logging.getLogger(get_script_run_ctx.__module__).disabled = True  # no script keeps those files
