@@ -29,7 +29,7 @@ STILL = {
     "en": "For query 20 no weight changes by more than 0.0001 percentage points: "
     "XPos (base 100,000, γ 0.4, B 10¹²) is all but RoPE here.",
     "zh": "对查询 20，没有权重的变化超过 0.0001 个百分点：此时 "
-    "XPos (底数 100,000，γ 0.4，B 10¹²) 几乎就是 RoPE。",
+    "XPos（底数 100,000，γ 0.4，B 10¹²）几乎就是 RoPE。",
 }
 HEADS_STILL = {
     "en": "In the maps of the 9 heads of layer 8 nothing changes by more than 0.0001 percentage "

@@ -84,6 +84,24 @@ def test_on_a_phone_the_way_is_one_row_that_follows_the_keys(language, visit):
     assert page.locator("h1").bounding_box()["y"] < 120
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_on_a_phone_the_link_of_the_page_is_in_sight_from_the_start(language, contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts(language)
+    page.set_viewport_size(PHONE)
+    page.goto(f"{server}neighbours?{urlencode(SHORT | {'lang': language})}")
+    first, shown = (
+        page.get_by_role("link", name=text(f"pages.{name}.link"), exact=True)
+        for name in ("compare", "neighbours")
+    )
+    shown.wait_for()
+    becomes(lambda: shown.evaluate(SEEN), True, "the link of the page is in sight")
+    assert not first.evaluate(SEEN)
+    first.evaluate("(link) => link.click()")  # which does not move the row
+    becomes(lambda: first.evaluate(SEEN), True, "the link of the page is in sight")
+    page.close()
+
+
 def bounds(locator):
     return locator.bounding_box()
 

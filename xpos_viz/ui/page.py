@@ -5,6 +5,7 @@ and source → the code behind it.
 """
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -15,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Plane
-from xpos_viz.figures.words import family_name
+from xpos_viz.figures.words import family_formula, family_name
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -29,13 +30,32 @@ ONE = (
 )
 """The one formula, as TeX."""
 
+_IN_SIGHT = """function seek(shown, looks) {
+  const links = [...document.querySelectorAll(".st-key-links a")];
+  const link = links.find(({ textContent }) => textContent === shown);
+  if (!link) return looks && setTimeout(seek, 100, shown, looks - 1);  // not drawn yet
+  const row = link.closest(".st-key-links");
+  const [box, place] = [row, link].map((element) => element.getBoundingClientRect());
+  row.scrollLeft += (place.left + place.right - box.left - box.right) / 2;
+}"""
+"""Moves the row of links so that the one of the page is in its middle, on a narrow screen."""
+
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 _drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
-def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
+def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     """Draw the links to all pages, which keep what is set, presets and language.
+
+    Parameters
+    ----------
+    pages
+        The pages, by name.
+    shown
+        The words of the link to the page that is shown.
+    text
+        Sentences of one language.
 
     Returns
     -------
@@ -45,7 +65,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
     controls.offer_none()
     notices.begin()
     st.html(layout.style(large=large()))
-    _speak()
+    _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
@@ -57,6 +77,7 @@ def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
             place = st.popover(text("ui.sharing"))
         with st.container(key="language", width="content"):
             controls.language_switch(text)
+    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, 50)")
     return place
 
 
@@ -68,11 +89,10 @@ def _reconnect() -> None:
     """
 
 
-def _speak() -> None:
-    """Tell the browser the language of the page, which Streamlit says is English."""
-    with st.container(key="tongue"):
-        said = f"<script>document.documentElement.lang = '{TAGS[language()]}'</script>"
-        st.html(said, unsafe_allow_javascript=True)
+def _run(key: str, script: str) -> None:
+    """Let the browser run a script, once and whenever it changes."""
+    with st.container(key=f"script_{key}"):
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
 def share(text: Text) -> None:
@@ -154,7 +174,9 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [f"{family_name(row, text)}: {row.formula} ({row.source})" for row in families]
+        rows = [
+            f"{family_name(row, text)}: {family_formula(row)} ({row.source})" for row in families
+        ]
         st.caption("  \n".join(rows))
 
 

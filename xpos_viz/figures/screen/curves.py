@@ -92,8 +92,13 @@ def _lines(curves: Curves) -> Iterator[go.Scatter]:
             legendgroup=str(place),
             mode="lines",
             line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate="%{y:.5~g}",
+            hovertemplate=_read(curves),
         )
+
+
+def _read(curves: Curves) -> str:
+    """How a value is read: on a logarithmic axis by its power of ten, as the axis writes it."""
+    return "%{y}" if curves.logarithmic_y else "%{y:.5~g}"
 
 
 def _heights(y: Numbers, curves: Curves) -> Numbers:

@@ -189,6 +189,7 @@ def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> dict[str, dict[str,
     across = {"domain": x, "anchor": f"y{place}", "range": [low, high]}
     across |= {"title": named(axis.keys, ink), "tickangle": -90 if axis.labels else 0}
     across |= {} if first else {"matches": "x"}
+    across |= {"constraintoward": "left"}
     down = {"domain": y, "anchor": f"x{place}", "range": [high, low], "showticklabels": left}
     down |= {"title": named(axis.queries if left else "", ink)}
     down |= {"constraintoward": "top"}
