@@ -859,28 +859,23 @@ def test_weights_that_the_browser_has_are_not_sent_again():
 # Hostile addresses
 
 
-def notice_en(key, value, used, reason=""):
+def notice_en(key, value, used, reason="", _=""):
     """What is said of a refused setting."""
     if used is None:
         return f"The address has a setting `{key}` that does not exist here; it is ignored."
     instead = f"; `{used}` is used instead." if used else " and is left out."
-    because = f" The reason: `{reason}`" if reason else ""
-    return f"`{key} = {value}` cannot be used{instead}{because}"
+    return f"`{key} = {value}` cannot be used{instead}{reason and ' '}{reason}"
 
 
-def notice_zh(key, value, used, reason=""):
+def notice_zh(key, value, used, _="", reason=""):
     """The same in Chinese."""
     if used is None:
         return f"地址中的设置 `{key}` 在这里不存在，已忽略。"
     instead = f"；改用 `{used}`。" if used else "，已忽略。"
-    because = f"原因（英文）：`{reason}`" if reason else ""
-    return f"`{key} = {value}` 无法使用{instead}{because}"
+    return f"`{key} = {value}` 无法使用{instead}{reason}"
 
 
-ENDLESS = (
-    "scale_base must be a finite number > 0, got inf; the usual value is 512 tokens, "
-    "and rope() is the limit without decay."
-)
+POSITIVE = "It must be a number (> 0).", "须为数字（> 0）。"
 NOTICES = {"en": notice_en, "zh": notice_zh}
 
 
@@ -888,26 +883,40 @@ NOTICES = {"en": notice_en, "zh": notice_zh}
 @pytest.mark.parametrize(
     ("hostile", "refused"),
     [
+        ({"gamma": "nan"}, ("gamma", "nan", "0.4", *POSITIVE)),
+        ({"scale_base": "1e309"}, ("scale_base", "1e309", "8", *POSITIVE)),
+        ({"head": "-1"}, ("head", "-1", "2", "Use `0` to `8`.", "可用 `0` 到 `8`。")),
         (
-            {"gamma": "nan"},
+            {"query": "2.5"},
             (
-                *("gamma", "nan", "0.4"),
-                "gamma must be a finite number > 0, got nan; the usual value is 0.4.",
+                *("query", "2.5", "2047"),
+                "It must be a whole number (≥ 0, ≤ 2047).",
+                "须为整数（≥ 0，≤ 2047）。",
             ),
         ),
-        ({"scale_base": "1e309"}, ("scale_base", "1e309", "8", ENDLESS)),
-        ({"head": "-1"}, ("head", "-1", "2", "pronoun has no head -1; use 0 to 8.")),
+        (
+            {"gamma": "0.4,0.5"},
+            (
+                *("gamma", "0.4,0.5", "0.4"),
+                "The reason: `this page shows one head, got 2; use one number.`",
+                "原因（英文）：`this page shows one head, got 2; use one number.`",
+            ),
+        ),
         ({"stage": "<script>alert(1)</script>"}, ("stage", "…", "scores")),
         ({"layer": "![x](http://example.org)"}, ("layer", "…", "8")),
         ({"base": ""}, ("base", "…", "100000")),
-        ({"lang": "fr"}, ("lang", "fr", "", "unknown lang 'fr'; use one of: en, zh.")),
+        ({"lang": "fr"}, ("lang", "fr", "", "Use one of: `en, zh`.")),
         ({"stop": "9" * 5000}, ("stop", "…", "")),
         ({"<b>x</b>": "1"}, ("…", "1", None)),
         ({"base.3": "500"}, ("base.3", "500", None)),
         ({"mask": "sliding:4"}, ("mask", "…", "causal")),
         (
             {"axis": "symlog"},
-            ("axis", "symlog", "linear", "unknown axis 'symlog'; use one of: linear, log."),
+            (
+                *("axis", "symlog", "linear"),
+                "Use one of: `linear, log`.",
+                "可用的值：`linear, log`。",
+            ),
         ),
     ],
     ids=lambda value: str(value)[:40],

@@ -25,7 +25,7 @@ def call(browser):
     script = f"{source()}\nwindow.parts = {{ ...$text, ...$titles }};"
     page.add_script_tag(content=script, type="module")
     page.wait_for_function("window.parts")
-    yield lambda script, *given: page.evaluate(script, *given)
+    yield page.evaluate
     page.close()
 
 

@@ -131,6 +131,7 @@ def window(text: Text) -> None:
             lambda old, new: with_window(old, new[0], new[1] + 1),
             min_value=0,
             max_value=last,
+            format="localized",
             help=text("livemap.help.window"),
         )
 

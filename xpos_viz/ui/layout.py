@@ -60,6 +60,10 @@ _GROWN = """
 /* the live map has all of the width: what it is of is chosen below it */
 .st-key-live > * > .stHorizontalBlock { flex-wrap: wrap !important; }
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
+@media (max-width: 40rem) {
+  .stMainBlockContainer { padding-inline: 1rem; }
+  .st-key-way { flex-wrap: wrap; }
+}
 """
 
 

@@ -21,6 +21,7 @@ from xpos_viz.figures.screen import (
     transparent,
 )
 from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
+from xpos_viz.figures.words import rounded
 from xpos_viz.theme import GROUND, Ink, stroke
 
 _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
@@ -92,13 +93,15 @@ def _lines(curves: Curves) -> Iterator[go.Scatter]:
             legendgroup=str(place),
             mode="lines",
             line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate=_read(curves),
+            **_read(curve.y, curves),
         )
 
 
-def _read(curves: Curves) -> str:
-    """How a value is read: on a logarithmic axis by its power of ten, as the axis writes it."""
-    return "%{y}" if curves.logarithmic_y else "%{y:.5~g}"
+def _read(y: Numbers, curves: Curves) -> dict[str, Any]:
+    """How values are read: on a logarithmic axis, where they may be tiny, by powers of ten."""
+    if not curves.logarithmic_y:
+        return {"hovertemplate": "%{y:.5~g}"}
+    return {"text": [rounded(value) for value in y.tolist()], "hovertemplate": "%{text}"}
 
 
 def _heights(y: Numbers, curves: Curves) -> Numbers:

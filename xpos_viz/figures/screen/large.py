@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 _PIXELS = frozenset(
     (
         *("size", "width", "height", "thickness", "ticklen", "standoff", "xshift", "yshift"),
-        *("l", "r", "t", "b", "outlinewidth"),
+        *("l", "r", "t", "b", "outlinewidth", "ypad"),
     )
 )
 
