@@ -5,25 +5,19 @@ from itertools import pairwise
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
-from tests.test_all_pages import opened, steady
-from tests.test_pages import SHORT, release
-from tests.test_pages import opened as compared
+from tests.apptest import SHORT, again, opened
+from tests.compare_page import opened as compared
+from tests.compare_page import release
 from xpos_viz.texts import LANGUAGES
 
-__all__ = ["steady"]
+pytestmark = pytest.mark.usefixtures("steady")
+
 LAYER = {
     "en": "`layer = 24` cannot be used and is left out. Use one of: `3, 8, 16`.",
     "zh": "`layer = 24` 无法使用，已忽略。可用的值：`3, 8, 16`。",
 }
 GAMMA = "`gamma = -1` cannot be used; `0.4` is used instead. It must be a number (> 0)."
 FACTOR = "`yarn.factor = much` cannot be used; `4` is used instead. It must be a number."
-
-
-def again(moved):
-    """Run the page after something was moved."""
-    page = moved.run()
-    assert not page.exception
-    return page
 
 
 def elements(block):

@@ -4,9 +4,9 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from streamlit.util import calc_hash
 
-from tests.test_pages import address, control, fresh, words
+from tests import apptest
+from tests.apptest import address, again, control, words
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Random
 from xpos_viz.pictures.long import asked as asked_for
@@ -19,13 +19,12 @@ from xpos_viz.ui import long as module
 from xpos_viz.ui import work
 
 SMALL = {"long_length": "4096"}
-pytestmark = pytest.mark.usefixtures("steady")
+pytestmark = pytest.mark.usefixtures("steady", "patient")
 
 
 @pytest.fixture
-def steady(monkeypatch):
+def patient(monkeypatch):
     """Results are waited for, however busy the machine is."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(work, "MOMENT", 60.0)
 
 
@@ -46,20 +45,9 @@ def asked(monkeypatch):
     return asked
 
 
-def opened(parameters=SMALL):
+def opened(address=SMALL):
     """The page at an address."""
-    page = fresh(parameters)
-    page._page_hash = calc_hash("long")
-    page.run()
-    assert not page.exception
-    return page
-
-
-def again(widget):
-    """Run the page after a control was moved."""
-    page = widget.run()
-    assert not page.exception
-    return page
+    return apptest.opened("long", address)
 
 
 def said(page):

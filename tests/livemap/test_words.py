@@ -44,9 +44,9 @@ def test_measured_numbers_have_powers_of_ten(call):
 
 
 def test_lines_keep_all_words_and_begin_with_no_punctuation(call):
-    for room in range(40, 300, 20):
-        lines = call(WRAPPED, [CHINESE, room])
+    wrapped = [call(WRAPPED, [CHINESE, room]) for room in range(40, 300, 20)]
+    assert len(wrapped[0]) > len(wrapped[-1])
+    for lines in wrapped:
         assert "".join(lines) == CHINESE
         assert not any(line.lstrip().startswith(tuple("，。：）")) for line in lines)
         assert not any(line.rstrip().endswith("（") for line in lines)
-    assert len(lines) < len(call(WRAPPED, [CHINESE, 40]))

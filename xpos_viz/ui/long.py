@@ -27,7 +27,7 @@ from xpos_viz.studies.long import (
 )
 from xpos_viz.studies.resolving import Course, resolutions
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.session import language, state
 from xpos_viz.ui.work import Work, shown, working
 
@@ -87,7 +87,7 @@ def _controls(now: State, text: Text) -> None:
     if now.long_inputs != "expectation":
         controls.slide(text, "long_seed", range(10))
     controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
-    controls.width(text)
+    sources.width(text)
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
         controls.choose(text, "long_mask")

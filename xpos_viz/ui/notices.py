@@ -72,12 +72,13 @@ def _reason(refusal: Refusal, text: Text) -> str:
     if found := _WITHIN.search(refusal.reason):
         return text("ui.reasons.within", first=found[1], last=found[2])
     if found := _NUMBER.search(refusal.reason):
-        return text(f"ui.reasons.{_KINDS.get(found[1], 'number')}", limits=_limits(found[2], text))
+        return text("ui.reasons.must", what=_number(*found.groups(), text))
     return text("ui.reasons.other", reason=refusal.reason)
 
 
-def _limits(range_: str, text: Text) -> str:
-    """The limits of a number, `> 0 and ≤ 1` or `from 0 to 8`, in brackets, if it has any."""
+def _number(kind: str, range_: str, text: Text) -> str:
+    """What number is legal, with its limits in brackets: `> 0 and ≤ 1`, `from 0 to 8`, or none."""
+    name = text(f"ui.reasons.{_KINDS.get(kind, 'number')}")
     signs = range_.replace("from ", "≥ ").replace(" to ", " and ≤ ").removesuffix(" here")
     limits = [limit.strip() for limit in signs.split(" and ") if limit.strip()]
-    return text("ui.reasons.limits", limits=listed(limits, text)) if limits else ""
+    return text("figure.label", name=name, settings=listed(limits, text)) if limits else name

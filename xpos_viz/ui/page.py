@@ -21,7 +21,7 @@ from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, keyboard, layout, notices
+from xpos_viz.ui import controls, downloads, keyboard, layout, notices, widgets
 from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
@@ -62,10 +62,11 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     DeltaGenerator
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
-    controls.offer_none()
+    widgets.offer_none()
     notices.begin()
     st.html(layout.style(large=large()))
     _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
+    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, 50)")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
@@ -77,7 +78,6 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
             place = st.popover(text("ui.sharing"))
         with st.container(key="language", width="content"):
             controls.language_switch(text)
-    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, 50)")
     return place
 
 
@@ -100,7 +100,7 @@ def share(text: Text) -> None:
     controls.present_switch(text)
     chosen = st.pills(
         text("ui.show"),
-        [name for name in CONTROLS if name in controls.offered()],
+        [name for name in CONTROLS if name in widgets.offered()],
         selection_mode="multi",
         key="share",
         on_change=partial(heard, "share"),
