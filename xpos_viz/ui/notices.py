@@ -72,7 +72,7 @@ def _reason(refusal: Refusal, text: Text) -> str:
     if found := _WITHIN.search(refusal.reason):
         return text("ui.reasons.within", first=found[1], last=found[2])
     if found := _NUMBER.search(refusal.reason):
-        return text("ui.reasons.must", what=_number(*found.groups(), text))
+        return text("ui.reasons.must", what=_number(found[1], found[2], text))
     return text("ui.reasons.other", reason=refusal.reason)
 
 
