@@ -30,11 +30,12 @@ ONE = (
 )
 """The one formula, as TeX."""
 
-_IN_SIGHT = """function seek(shown, looks) {
-  const links = [...document.querySelectorAll(".st-key-links a")];
-  const link = links.find(({ textContent }) => textContent === shown);
-  if (!link) return looks && setTimeout(seek, 100, shown, looks - 1);  // not drawn yet
-  const row = link.closest(".st-key-links");
+_IN_SIGHT = """function seek(shown, count, looks) {
+  const row = document.querySelector(".st-key-links");
+  const stops = [...(row?.querySelectorAll("a, button") ?? [])];
+  const link = stops.find(({ textContent }) => textContent === shown);
+  if (!link || stops.length < count)  // not all of them are drawn yet
+    return looks && setTimeout(seek, 100, shown, count, looks - 1);
   const [box, place] = [row, link].map((element) => element.getBoundingClientRect());
   row.scrollLeft += (place.left + place.right - box.left - box.right) / 2;
 }"""
@@ -65,7 +66,7 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     notices.begin()
     st.html(layout.style(large=large()))
     _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
-    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, 50)")
+    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages) + 2}, 50)")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
