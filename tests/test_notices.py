@@ -16,7 +16,7 @@ LAYER = {
     "en": "`layer = 24` cannot be used and is left out. Use one of: `3, 8, 16`.",
     "zh": "`layer = 24` 无法使用，已忽略。可用的值：`3, 8, 16`。",
 }
-GAMMA = "`gamma = -1` cannot be used; `0.4` is used instead. It must be a number (> 0)."
+GAMMA = "`gamma = -1` cannot be used; `0.4` is used instead. It must be a number (>\u00a00)."
 FACTOR = "`yarn.factor = much` cannot be used; `4` is used instead. It must be a number."
 
 
@@ -78,7 +78,7 @@ def test_what_is_refused_of_a_picture_is_said_above_it():
 
 def test_a_refused_move_in_a_picture_is_told():
     page = release(compared(SHORT), scale_base=64.0, gamma=0)
-    because = "It must be a number (> 0)."
+    because = "It must be a number (>\u00a00)."
     assert [warning.value for warning in page.warning] == [
         f"`scale_base = 64.0` cannot be used and is left out. {because}",
         f"`gamma = 0` cannot be used and is left out. {because}",

@@ -31,7 +31,7 @@ def notice_zh(key, value, used, _="", reason=""):
     return f"`{key} = {value}` 无法使用{instead}{reason}"
 
 
-POSITIVE = "It must be a number (> 0).", "须为数字（> 0）。"
+POSITIVE = "It must be a number (>\u00a00).", "须为数字（>\u00a00）。"
 NOTICES = {"en": notice_en, "zh": notice_zh}
 
 
@@ -43,11 +43,11 @@ NOTICES = {"en": notice_en, "zh": notice_zh}
         ({"scale_base": "1e309"}, ("scale_base", "1e309", "8", *POSITIVE)),
         ({"head": "-1"}, ("head", "-1", "2", "Use `0` to `8`.", "可用 `0` 到 `8`。")),
         (
-            {"query": "2.5"},
+            {"rho": "2.5"},
             (
-                *("query", "2.5", "2047"),
-                "It must be a whole number (≥ 0, ≤ 2047).",
-                "须为整数（≥ 0，≤ 2047）。",
+                *("rho", "2.5", "50"),
+                "It must be a whole number (≥\u00a0−100, ≤\u00a0100).",
+                "须为整数（≥\u00a0−100，≤\u00a0100）。",
             ),
         ),
         (

@@ -80,5 +80,6 @@ def _number(kind: str, range_: str, text: Text) -> str:
     """What number is legal, with its limits in brackets: `> 0 and ≤ 1`, `from 0 to 8`, or none."""
     name = text(f"ui.reasons.{_KINDS.get(kind, 'number')}")
     signs = range_.replace("from ", "≥ ").replace(" to ", " and ≤ ").removesuffix(" here")
-    limits = [limit.strip() for limit in signs.split(" and ") if limit.strip()]
+    written = (limit.strip().replace(" ", "\u00a0") for limit in signs.split(" and "))
+    limits = [limit.replace("-", "−") for limit in written if limit]
     return text("figure.label", name=name, settings=listed(limits, text)) if limits else name
