@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -128,10 +129,14 @@ def check_word(header: Header, limits: Limits) -> None:
 
 def values(array: NDArray[Any], name: str) -> Any:  # noqa: ANN401 - numbers or text, or lists
     """An array as Python has it: a number or a text, or lists of them."""
-    try:
-        return array.tolist()
-    except ValueError:
-        raise ValueError(f"{name} must be Unicode text, got other bytes; use str.") from None
+    if array.dtype.kind == "U" and _letters(array).max() > sys.maxunicode:
+        raise ValueError(f"{name} must be Unicode text, got other bytes; use str.")
+    return array.tolist()
+
+
+def _letters(array: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """The code points of an array of text, which NumPy does not check."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint32)
 
 
 def _dtype(name: str, kind: str) -> np.dtype[Any]:

@@ -1,6 +1,8 @@
 """Parts of a capture from NumPy's files: an archive of arrays (.npz), or one array (.npy)."""
 
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -9,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 
 from xpos_viz.inputs.files.arrays import (
-    Header,
     check_vectors,
     check_word,
     read_data,
@@ -26,15 +27,11 @@ _ENCRYPTED = 1
 
 def read_npz(content: bytes, limits: Limits) -> Parts:
     """Return the parts that an archive holds; what is in it beside them is not read."""
-    try:
-        with ZipFile(BytesIO(content)) as archive:
-            members = _members(archive)
-            arrays = {name: _array(archive, name, members[name], limits) for name in members}
-    except _BROKEN as error:
-        raise ValueError(
-            f"the file must be an archive as NumPy writes it, got one that is broken: "
-            f"{error!s:.80}; use np.savez, and a file that was written whole."
-        ) from None
+    with _whole(*_BROKEN, ValueError):
+        archive = ZipFile(BytesIO(content))
+    members = _members(archive)
+    with _whole(*_BROKEN):
+        arrays = {name: _array(archive, name, members[name], limits) for name in members}
     q, k = (torch.as_tensor(arrays.pop(name)) for name in VECTORS)
     words = {name: values(array, name) for name, array in arrays.items()}
     return Parts(q, k, (_all_words(words.pop("words"), limits) if "words" in words else {}) | words)
@@ -52,6 +49,18 @@ def read_npy(content: bytes, limits: Limits) -> Parts:
         )
     q, k = torch.as_tensor(read_data(file, header)).unbind()
     return Parts(q, k)
+
+
+@contextmanager
+def _whole(*errors: type[Exception]) -> Generator[None]:
+    """Say of what zipfile raises that the archive is broken."""
+    try:
+        yield
+    except errors as error:
+        raise ValueError(
+            "the file must be an archive as NumPy writes it, got one that is broken: "
+            f"{error!s:.80}; use np.savez, and a file that was written whole."
+        ) from None
 
 
 def _members(archive: ZipFile) -> dict[str, ZipInfo]:
@@ -83,8 +92,10 @@ def _members(archive: ZipFile) -> dict[str, ZipInfo]:
 
 def _array(archive: ZipFile, name: str, info: ZipInfo, limits: Limits) -> NDArray[Any]:
     """One array of an archive, read if what it says of itself is not too much."""
-    with archive.open(info) as file:
-        header: Header = read_header(file, name)
+    with _whole(*_BROKEN, ValueError):
+        file = archive.open(info)
+    with file:
+        header = read_header(file, name)
         (check_vectors if name in VECTORS else check_word)(header, limits)
         return read_data(file, header)
 

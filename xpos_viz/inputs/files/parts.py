@@ -122,7 +122,7 @@ def parse_json(name: str, text: str) -> dict[str, Any]:
     try:
         found = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        reason = str(error) or "it is nested too deeply"
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ValueError(
             f"{name} must be JSON, got {text!r:.40}: {reason:.80}; use {{}}."
         ) from None

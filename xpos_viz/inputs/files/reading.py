@@ -83,7 +83,7 @@ def _reader(content: bytes) -> Reader:
     """The reader of what a file begins with."""
     if content.startswith(_PICKLE):
         raise ValueError(
-            f"the file must be .npz, .npy, .safetensors or .csv, got a pickle ({content[:4]!r}), "
+            f"the file must be .npz, .npy, .safetensors or .csv, got a pickle ({content[:2]!r}), "
             "which can run code; use save_capture."
         )
     if content.startswith(_ZIP):

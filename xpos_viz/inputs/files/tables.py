@@ -47,10 +47,10 @@ def _rows(content: bytes, limits: Limits) -> list[list[str]]:
         )
     try:
         rows = [row for row in csv.reader(StringIO(content.decode("utf-8-sig"), "")) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error):
         raise ValueError(
             f"the file must be .npz, .npy, .safetensors or a table of numbers, got "
-            f"{content[:16]!r}: {error!s:.60}; use save_capture."
+            f"one that begins with {content[:16]!r}; use save_capture."
         ) from None
     lengths = sorted({len(row) for row in rows})
     if len(lengths) != 1:
