@@ -367,7 +367,11 @@ REFUSED = {
     ),
     "a number beyond all": (
         npz(**arrays(), words='{"softcap": 1' + "0" * 400 + "}"),
-        f'words must be JSON, got \'{{"softcap": 1{"0" * 26}: a number has too many digits; use {{}}.',
+        (
+            "words must be JSON, got '"
+            f'{{"softcap": 1{"0" * 26}: '
+            "a number has too many digits; use {}."
+        ),
     ),
     "a list that is none": (
         npz(**arrays(), words='{"masks": "causal"}'),
