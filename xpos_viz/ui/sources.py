@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from xpos_viz.inputs import SOURCES, Random, Sample
+from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.state.changes import with_head_dim, with_inputs, with_source
-from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, source_of
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, OPENED, source_of
 from xpos_viz.texts import Text
 from xpos_viz.ui import widgets
 from xpos_viz.ui.session import state
@@ -20,10 +20,10 @@ def source(text: Text) -> None:
     """Draw where queries and keys come from."""
     experiment = state().experiment
     inputs = experiment.inputs
-    widgets.choice(text, "source", tuple(SOURCES), source_of(experiment), with_source, "ui.sources")
+    widgets.choice(text, "source", OPENED, source_of(experiment), with_source, "ui.sources")
     if isinstance(inputs, Sample):
         _sample(text, inputs)
-    else:
+    if isinstance(inputs, Expectation | Random):
         widgets.series(text, "length", LENGTHS, inputs.length, MAX_LENGTH, _with_inputs("length"))
         width(text)
     if isinstance(inputs, Random):
