@@ -4,6 +4,7 @@ Each source is a frozen description that is loaded on demand; two equal descript
 equal vectors. :data:`SOURCES` lists them by name.
 """
 
+from xpos_viz.inputs.capture import Capture
 from xpos_viz.inputs.sample import Sample
 from xpos_viz.inputs.synthetic import Expectation, Random
 from xpos_viz.inputs.vectors import Vectors
@@ -17,4 +18,4 @@ SOURCES: dict[str, type[Inputs]] = {
 }
 """All sources of queries and keys, by name."""
 
-__all__ = ["SOURCES", "Expectation", "Inputs", "Random", "Sample", "Vectors"]
+__all__ = ["SOURCES", "Capture", "Expectation", "Inputs", "Random", "Sample", "Vectors"]

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +19,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from xpos_viz.encoding import rope
+from xpos_viz.inputs.capture import Capture
+from xpos_viz.inputs.labels import pieces
 from xpos_viz.inputs.vectors import Vectors
 
 SAMPLES: tuple[str, ...] = ("tidebook", "harbour", "pronoun", "chinese")
@@ -30,8 +32,6 @@ HEAD_DIM = 64
 
 MODEL_BASE = 100_000.0
 """The base of the model's own RoPE; at another base a sample shows no attention of the model."""
-
-_FRACTIONS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔"}
 
 
 @cache
@@ -62,6 +62,38 @@ def read_sample(name: str) -> Mapping[str, NDArray[Any]]:
     for array in arrays.values():
         array.flags.writeable = False
     return MappingProxyType(arrays)
+
+
+@cache
+def sample_capture(name: str) -> Capture:
+    """Return a bundled capture, with what the model's own attention is.
+
+    Parameters
+    ----------
+    name
+        One of :data:`SAMPLES`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
+    >>> sample_capture("pronoun").labels[:3], sample_capture("pronoun").layers
+    (('The', 'trophy', 'does'), (0, 8, 16, 24, 29))
+    """
+    arrays = read_sample(name)
+    text = str(arrays["text"])
+    return Capture(
+        torch.as_tensor(arrays["q"].copy()),
+        torch.as_tensor(arrays["k"].copy()),
+        layers=tuple(arrays["layers"].tolist()),
+        tokens=pieces(text, arrays["offsets"].tolist()),
+        encodings=(rope(HEAD_DIM, base=MODEL_BASE),),
+        model="SmolLM2-135M-Instruct",
+        text=text,
+    )
 
 
 @dataclass(frozen=True)
@@ -96,6 +128,11 @@ class Sample:
             raise ValueError(f"{self.name} has no head {self.head!r}; use 0 to {last}.")
 
     @property
+    def capture(self) -> Capture:
+        """All layers and heads of the sample."""
+        return sample_capture(self.name)
+
+    @property
     def head_dim(self) -> int | None:
         """The only width there is; None where any is."""
         return HEAD_DIM
@@ -103,28 +140,23 @@ class Sample:
     @property
     def tokens(self) -> int:
         """How many tokens there are."""
-        return len(read_sample(self.name)["tokens"])
+        return len(self.capture.tokens)
 
     def load(self, head_dim: int) -> Vectors:
         """Return the captured vectors, which have width 64 and no other."""
         if head_dim != HEAD_DIM:
             raise ValueError(f"samples have head_dim {HEAD_DIM}, got {head_dim}; use {HEAD_DIM}.")
-        arrays = read_sample(self.name)
-        layer = layers_of(self.name).index(self.layer)
-        group = arrays["q"].shape[1] // arrays["k"].shape[1]
-        q = torch.as_tensor(arrays["q"][layer, self.head].astype(np.float64))
-        k = torch.as_tensor(arrays["k"][layer, self.head // group].astype(np.float64))
-        return Vectors(q, k, "half", token_labels(self.name))
+        return self.capture.vectors(self.layer, self.head)
 
 
 def layers_of(name: str) -> tuple[int, ...]:
     """Return the numbers of the captured layers of a sample."""
-    return tuple(int(layer) for layer in read_sample(name)["layers"])
+    return sample_capture(name).layers
 
 
 def heads_of(name: str) -> int:
     """Return the number of query heads of a sample."""
-    return int(read_sample(name)["q"].shape[1])
+    return sample_capture(name).heads
 
 
 def layer_vectors(
@@ -135,12 +167,9 @@ def layer_vectors(
     They are float32, which holds the captured float16 as it is. Head h reads key head h // 3,
     as :func:`xpos_viz.attention_scores` has it.
     """
-    arrays, place = read_sample(name), layers_of(name).index(layer)
-    q, k = (torch.as_tensor(arrays[side][place].astype(np.float32)) for side in ("q", "k"))
-    return q, k
+    return sample_capture(name).layer_vectors(layer)
 
 
-@cache
 def token_labels(name: str) -> tuple[str, ...]:
     """Return one label per token of a sample: its text, or the share of a split character.
 
@@ -149,18 +178,9 @@ def token_labels(name: str) -> tuple[str, ...]:
     >>> token_labels("chinese")[:3]
     ('位 ½', '位 2/2', '置')
     """
-    arrays = read_sample(name)
-    text = str(arrays["text"])
-    spans = [(int(start), int(stop)) for start, stop in arrays["offsets"]]
-    characters = ((text[slice(*span)], len(list(shares))) for span, shares in groupby(spans))
-    return tuple(
-        _label(piece, share, shares)
-        for piece, shares in characters
-        for share in range(1, shares + 1)
-    )
+    return sample_capture(name).labels
 
 
-@cache
 def token_gaps(name: str) -> tuple[str, ...]:
     """Return the white space in front of each token of a sample, so that its text can be read.
 
@@ -169,15 +189,4 @@ def token_gaps(name: str) -> tuple[str, ...]:
     >>> token_gaps("pronoun")[:3], token_gaps("chinese")[:3]
     (('', ' ', ' '), ('', '', ''))
     """
-    arrays = read_sample(name)
-    pieces = (str(arrays["text"])[start:stop] for start, stop in arrays["offsets"])
-    return tuple(piece[: len(piece) - len(piece.lstrip())] for piece in pieces)
-
-
-def _label(piece: str, share: int, shares: int) -> str:
-    """Name a token: its characters, white space made visible, and its share if split."""
-    shown = piece.strip() or piece.replace("\n", "⏎").replace(" ", "␣")
-    shown = "".join(character for character in shown if character.isprintable())
-    return (
-        f"{shown} {_FRACTIONS.get((share, shares), f'{share}/{shares}')}" if shares > 1 else shown
-    )
+    return sample_capture(name).gaps
