@@ -218,12 +218,12 @@ class Encoding:
     @property
     def terms(self) -> Terms:
         """Everything that is derived from the parameters."""
-        given = dict(self.parameters)
-        width = given.pop("rotary_width", None)
+        given: dict[str, Any] = dict(self.parameters)
+        width: int | None = given.pop("rotary_width", None)
         if width is None:
             return self.family.terms(**given)
         terms = self.family.terms(**(given | {"head_dim": width}))
-        still = (0, (self.head_dim - int(width)) // 2)
+        still = (0, (self.head_dim - width) // 2)
         theta, decay = pad(terms.theta, still), pad(terms.log_decay, still)
         return replace(terms, theta=theta, log_decay=decay, rotary_width=width)
 
