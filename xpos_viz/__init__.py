@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from xpos_viz.curves import decay_curve, decay_table
     from xpos_viz.encoding import Encoding, nope, rope, xpos
     from xpos_viz.experiment import Experiment
+    from xpos_viz.inputs import Capture
+    from xpos_viz.inputs.files import read_capture, save_capture
     from xpos_viz.kernel import apply_encoding, attention_scores, lag_response
     from xpos_viz.results import Result, run
 
 __all__ = [
+    "Capture",
     "Encoding",
     "Experiment",
     "Result",
@@ -31,12 +34,15 @@ __all__ = [
     "decay_table",
     "lag_response",
     "nope",
+    "read_capture",
     "rope",
     "run",
+    "save_capture",
     "xpos",
 ]
 
 _HOMES = {
+    "Capture": "inputs",
     "Encoding": "encoding",
     "Experiment": "experiment",
     "Result": "results",
@@ -48,8 +54,10 @@ _HOMES = {
     "decay_table": "curves",
     "lag_response": "kernel",
     "nope": "encoding",
+    "read_capture": "inputs.files",
     "rope": "encoding",
     "run": "results",
+    "save_capture": "inputs.files",
     "xpos": "encoding",
 }
 

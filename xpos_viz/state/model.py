@@ -1,6 +1,5 @@
 """All settings of a session as one immutable value, how it opens, and the caps it keeps."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.limits import cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
@@ -44,21 +44,13 @@ SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
 
 
-def _cap(variable: str, usual: int) -> int:
-    """Read a cap that the operator may set, an even integer ≥ 2."""
-    text = os.environ.get(variable, str(usual))
-    if not text.isdecimal() or int(text) < 2 or int(text) % 2:
-        raise ValueError(f"{variable} must be an even integer ≥ 2, got {text!r}; use {usual}.")
-    return int(text)
-
-
-MAX_LENGTH = _cap("XPOS_VIZ_MAX_LENGTH", 2048)
+MAX_LENGTH = cap("LENGTH", 2048, step=2)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
 
-MAX_LONG_LENGTH = _cap("XPOS_VIZ_MAX_LONG_LENGTH", 1 << 20)
+MAX_LONG_LENGTH = cap("LONG_LENGTH", 1 << 20, step=2)
 """Most tokens of a long text; the operator may set XPOS_VIZ_MAX_LONG_LENGTH."""
 
-MAX_HEAD_DIM = _cap("XPOS_VIZ_MAX_HEAD_DIM", 512)
+MAX_HEAD_DIM = cap("HEAD_DIM", 512, step=2)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
 _LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: a cap is for made ones, not for samples
@@ -199,12 +191,12 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
 
 def within_caps(experiment: Experiment) -> Experiment:
     """Return the experiment, or raise ValueError if it is more than the page may show."""
-    for name, value, cap in (
+    for name, value, most in (
         ("length", experiment.inputs.tokens, MAX_LENGTH),
         ("head_dim", experiment.encodings[0].head_dim, MAX_HEAD_DIM),
     ):
-        if value > cap and not isinstance(experiment.inputs, Sample):
-            raise ValueError(f"{name} must be at most {cap} here, got {value}; use {cap}.")
+        if value > most and not isinstance(experiment.inputs, Sample):
+            raise ValueError(f"{name} must be at most {most} here, got {value}; use {most}.")
     if experiment.view.mask not in MASKED:
         raise ValueError(
             f"mask must be one of {', '.join(MASKED)} here, got {experiment.view.mask!r}; "

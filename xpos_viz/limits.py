@@ -1,0 +1,74 @@
+"""What the program takes at most, in one place; an operator may set each by a variable."""
+
+import os
+from dataclasses import asdict, dataclass
+
+_PREFIX = "XPOS_VIZ_MAX_"
+
+
+def cap(name: str, usual: int, *, step: int = 1) -> int:
+    """Read a cap that the operator may set as XPOS_VIZ_MAX_NAME, a multiple of `step`.
+
+    Raises
+    ------
+    ValueError
+        For a value that is none.
+    """
+    text = os.environ.get(_PREFIX + name, str(usual))
+    plain = text.isascii() and text.isdecimal() and len(text) < 16
+    if not plain or int(text) < step or int(text) % step:
+        kind = "an even integer" if step == 2 else "an integer"
+        raise ValueError(f"{_PREFIX}{name} must be {kind} ≥ {step}, got {text!r:.40}; use {usual}.")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is taken of queries and keys that someone brings.
+
+    Parameters
+    ----------
+    upload
+        Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB.
+    unpacked
+        Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 128 MiB.
+    letters
+        Bytes of what is text in it: tokens, header, or a table (XPOS_VIZ_MAX_LETTERS): 4 MiB.
+    tokens
+        Queries, and keys (XPOS_VIZ_MAX_TOKENS): 4096.
+    cells
+        Layers × heads × queries × keys (XPOS_VIZ_MAX_CELLS): 2^30, such as 64 heads of 4096
+        tokens.
+    kept
+        Bytes of all captures that one process keeps (XPOS_VIZ_MAX_KEPT): 1 GiB.
+    """
+
+    upload: int = 1 << 26
+    unpacked: int = 1 << 27
+    letters: int = 1 << 22
+    tokens: int = 4096
+    cells: int = 1 << 30
+    kept: int = 1 << 30
+
+    @classmethod
+    def set_by_operator(cls) -> "Limits":
+        """Return the limits that the environment sets, and the usual ones beside them."""
+        return cls(**{name: cap(name.upper(), usual) for name, usual in asdict(cls()).items()})
+
+    def check_size(self, layers: int, heads: int, queries: int, keys: int) -> None:
+        """Raise ValueError for more tokens or more cells than are taken."""
+        if (tokens := max(queries, keys)) > self.tokens:
+            raise ValueError(
+                f"queries and keys must be at most {self.tokens:,} tokens, got {tokens:,}; "
+                f"use a part of them, or set {_PREFIX}TOKENS."
+            )
+        if (cells := layers * heads * queries * keys) > self.cells:
+            raise ValueError(
+                f"layers × heads × queries × keys must be at most {self.cells:,}, got {layers} × "
+                f"{heads} × {queries} × {keys} = {cells:,}; use fewer layers or heads, or set "
+                f"{_PREFIX}CELLS."
+            )
+
+
+LIMITS = Limits.set_by_operator()
+"""The limits of this process."""
