@@ -5,7 +5,7 @@ import torch
 
 from tests import tolerances
 from tests.models import tiny
-from xpos_viz.encoding import nope
+from xpos_viz.encoding import nope, rope
 from xpos_viz.models import FAMILIES
 
 PARTIAL = {
@@ -46,7 +46,7 @@ def test_weights_are_those_of_the_model(family):
     assert taken.masks == tuple(MASKS[letter] for letter in SLIDING.get(family, "cccc"))
     still = [layer for layer in taken.layers if taken.encodings[layer] == nope(16)]
     assert still == STILL.get(family, [])
-    assert taken.encodings[0].rotary_width == PARTIAL.get(family, 16)
+    assert tiny.encoding(taken).rotary_width == PARTIAL.get(family, 16)
     assert taken.softcap == (3.0 if family == "gemma2" else 0.0)
     own = {"gemma2": 24**-0.5, "gemma3_text": 24**-0.5, "granite": 0.4}
     assert set(taken.scales) == {own.get(family, 0.25)}
@@ -59,7 +59,7 @@ def test_the_truth_would_be_missed_by_another_attention(family):
     _, taken = tiny.error(model, input_ids=tiny.tokens())
     weights = taken.weights(0)
     assert 0.15 < float(weights[:, 12:].amax(-1).median()) < 0.9
-    own = taken.encodings[0]
+    own = tiny.encoding(taken)
     for other in (own.replace(base=3.0), nope(16), own.replace(rotary_width=2)):
         assert float((taken.weights(0, other) - weights).abs().max()) > 0.01
     assert float((taken.q[0] - taken.q[1]).abs().max()) > 0.1
@@ -99,13 +99,11 @@ def test_scaled_rotary_embeddings(family, rotary):
     assert error < tolerances.MODEL
     names = {"linear": "interpolation", "dynamic": "dynamic_ntk", "yarn": "yarn_hf"}
     kind = given["rope_type"]
-    assert {encoding.name for encoding in taken.encodings} == {names.get(kind, kind)}
-    assert taken.encodings[0].rotary_width == (8 if family in PARTIAL else 16)
-    own = taken.encodings[0]
-    assert own["base"] == 500.0
-    plain = type(own)(
-        "rope", (("head_dim", 16), ("base", 500.0), ("rotary_width", own.rotary_width))
-    )
+    own = tiny.encoding(taken)
+    assert set(taken.encodings) == {own}
+    assert (own.name, own["base"]) == (names.get(kind, kind), 500.0)
+    assert own.rotary_width == (8 if family in PARTIAL else 16)
+    plain = rope(own.rotary_width, base=500.0).within(16)
     assert float((taken.weights(0, plain) - taken.weights(0)).abs().max()) > 0.01
 
 
@@ -129,9 +127,10 @@ def test_longrope_has_factors_for_short_and_for_long_texts(share, count, which):
     )
     error, taken = tiny.error(model, input_ids=tiny.tokens(count))
     assert error < tolerances.MODEL
-    assert taken.encodings[0]["factors"] == tuple(given[which])
-    assert taken.encodings[0].temperature == pytest.approx(1 + 3 / 4)  # 1 + ln 8/ln 16
-    assert taken.encodings[0].rotary_width == 2 * pairs
+    own = tiny.encoding(taken)
+    assert own["factors"] == tuple(given[which])
+    assert own.temperature == pytest.approx(1 + 3 / 4)  # 1 + ln 8/ln 16
+    assert own.rotary_width == 2 * pairs
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -173,7 +172,8 @@ def test_a_model_that_also_sees_is_captured_by_its_text():
     error, taken = tiny.error(model, input_ids=tiny.tokens())
     assert error < tolerances.MODEL
     assert taken.masks == ("sliding:7", "causal") * 2
-    assert [encoding.name for encoding in taken.encodings] == ["rope", "interpolation"] * 2
+    names = [tiny.encoding(taken, layer).name for layer in taken.layers]
+    assert names == ["rope", "interpolation"] * 2
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -188,9 +188,8 @@ def test_vectors_keep_the_dtype_of_the_model(dtype):
 def test_the_text_decides_how_dynamic_ntk_turns():
     given = {"rope_type": "dynamic", "factor": 3.0, "rope_theta": 500.0}
     model = tiny.build("llama", rope_parameters=given)
-    for count, longest in ((20, 32), (40, 40)):
+    for count, longest in ((20, 32), (40, 40), (20, 32)):
         error, taken = tiny.error(model, input_ids=tiny.tokens(count))
         assert error < tolerances.MODEL
-        theta = taken.encodings[0].theta
-        expected = taken.encodings[0].replace(current_length=longest).theta
-        assert torch.equal(theta, expected)
+        own = tiny.encoding(taken)
+        assert torch.equal(own.theta, own.replace(current_length=longest).theta)

@@ -121,3 +121,26 @@ def error(model, **inputs):
         for layer, weights in enumerate(own)
     ]
     return max(far), taken
+
+
+def encoding(taken, layer=0):
+    """The encoding of a layer, which is known."""
+    found = taken.encodings[taken.place(layer)]
+    assert found is not None
+    return found
+
+
+def tokenizer():
+    """One token for each byte, and <s> in front of a text."""
+    tokenizers = library("tokenizers")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    words = {word: number for number, word in enumerate(["<pad>", "<s>", "</s>", *letters])}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=words, merges=[]))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 1)]
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", bos_token="<s>", eos_token="</s>"
+    )

@@ -110,7 +110,8 @@ class Stored:
     @property
     def name(self) -> str:
         """What the model is called."""
-        return Path(self.file).stem or (Path(self.at).name if Path(self.at).is_dir() else self.at)
+        folder = Path(self.at).resolve()
+        return Path(self.file).stem or (folder.name if folder.is_dir() else self.at)
 
     @property
     def dtype(self) -> torch.dtype:
