@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import safe_open
 
 from xpos_viz.models.library import library
 
@@ -214,7 +215,7 @@ def _count_folder(path: Path) -> int:
         )
     total = 0
     for file in files:
-        with library("safetensors").safe_open(file, framework="pt") as tensors:
+        with safe_open(file, framework="pt") as tensors:
             total += sum(prod(tensors.get_slice(key).get_shape()) for key in tensors.keys())  # noqa: SIM118
     return total
 

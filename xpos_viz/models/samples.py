@@ -102,7 +102,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in SAMPLES:
         arrays = rebuilt(name, model, tokenizer)
-        np.savez_compressed(folder / f"{name}.npz", **dict(arrays))
+        np.savez_compressed(folder / f"{name}.npz", allow_pickle=False, **arrays)
         click.echo(f"{name}: {'; '.join(differences(name, arrays)) or 'equal'}")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.experiment import Experiment
@@ -43,6 +44,9 @@ CONTROLS: tuple[str, ...] = (
 SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
 
+
+OPENED: tuple[str, ...] = ("sample", "expectation", "random")
+"""Sources that open with nothing brought along, the usual one first."""
 
 MAX_LENGTH = cap("LENGTH", 2048, step=2)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
@@ -221,6 +225,7 @@ def numbers(experiment: Experiment) -> dict[str, list[float]]:
     }
 
 
+@lru_cache(maxsize=32)
 def _pair(inputs: Inputs, base: float, scale_base: float, head_dim: int = 64) -> Experiment:
     """RoPE and XPos on some inputs."""
     encodings = (rope(head_dim, base=base), xpos(head_dim, base=base, scale_base=scale_base))
