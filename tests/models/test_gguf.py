@@ -86,6 +86,6 @@ def test_a_file_is_the_model_that_it_was_made_of(path, model):
         assert torch.allclose(taken.weights(layer), expected.weights(layer), atol=1e-6)
 
 
-def test_memory_is_estimated_from_its_header(path, model):
+def test_memory_is_estimated_from_its_configuration(path, model):
     planned = plan(path, TEXT, dtype="bfloat16")
     assert planned.estimate.weights == 2 * sum(weight.numel() for weight in model.parameters())

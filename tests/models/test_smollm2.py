@@ -22,7 +22,7 @@ def smollm2():
     source = source_of(model_file())
     model = source.load()
     model.set_attn_implementation("eager")
-    return model, source.tokenizer()
+    return model, source.tokenizer
 
 
 def test_weights_are_those_of_the_model(smollm2):

@@ -140,6 +140,11 @@ class Plan:
                 q.shape[-1],
                 1 + int(self.reading.inputs["position_ids"].max()),
             )
+        if not all(bool(x.isfinite().all()) for x in (turned_q, turned_k)):
+            raise ValueError(
+                f"{self._where(heard)} has queries or keys that are not finite; "
+                "use float32, or other weights."
+            )
         stretch = _stretch(heard, encoding)
         q, k = (_alike(x, encoding.rotary_width, stretch) for x in (q, k))
         mask = mask_of(self.config, heard.layer)
@@ -235,10 +240,10 @@ def plan(
         As :func:`capture`.
     """
     source = source_of(model, tokenizer, dtype)
-    config = source.config().get_text_config()
+    config = source.config.get_text_config()
     family_of(config)
     wanted = _checked_layers(layers, config.num_hidden_layers)
-    reading = read(text, source.tokenizer())
+    reading = read(text, source.tokenizer)
     heads = config.num_attention_heads
     width = getattr(config, "head_dim", None) or config.hidden_size // heads
     key_heads = getattr(config, "num_key_value_heads", None) or heads

@@ -97,7 +97,7 @@ def differences(name: str, arrays: Arrays) -> Iterator[str]:
 def main(folder: Path) -> None:
     """Write the samples into FOLDER, and say how they differ from those that are there."""
     source = source_of(model_file())
-    model, tokenizer = source.load(), source.tokenizer()
+    model, tokenizer = source.load(), source.tokenizer
     model.set_attn_implementation("eager")
     folder.mkdir(parents=True, exist_ok=True)
     for name in SAMPLES:
