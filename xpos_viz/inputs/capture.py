@@ -392,8 +392,7 @@ def _check_vector(name: str, x: object, shape: str) -> None:
             f"head_dim must be an even integer ≥ 2, got {x.shape[-1]} in {name} of shape "
             f"{tuple(x.shape)}; use {shape}."
         )
-    if not bool(x.isfinite().all()):
-        count = int((~x.isfinite()).sum())
+    if count := sum(int((~layer.isfinite()).sum()) for layer in x):
         raise ValueError(
             f"{name} must be finite, got {count} entries of {x.numel()} that are NaN or infinite; "
             "use a capture in float32."
