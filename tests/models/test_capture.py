@@ -4,6 +4,8 @@ import json
 import math
 import shutil
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -107,6 +109,27 @@ def test_a_model_is_left_as_it_was(attention):
         capture(model, {"input_ids": [10**6]})
     assert (code.apply_rotary_pos_emb, code.eager_attention_forward) == before
     assert model.config._attn_implementation == attention
+
+
+def test_models_of_other_threads_are_not_heard():
+    """Two captures at a time, and a model of the same family that answers somebody else."""
+    models = [tiny.build("llama"), tiny.build("llama", num_hidden_layers=3)]
+    ids = [tiny.tokens(seed=seed) for seed in range(4)]
+    alone = [capture(models[0], {"input_ids": each}).q for each in ids]
+    busy = threading.Event()
+
+    def answer():
+        while not busy.is_set():
+            with torch.no_grad():
+                models[1](ids[0])
+
+    other = threading.Thread(target=answer)
+    other.start()
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda each: capture(models[0], {"input_ids": each}).q, ids))
+    busy.set()
+    other.join()
+    assert all(map(torch.equal, together, alone))
 
 
 def test_a_capture_can_be_learnt_from():
