@@ -18,6 +18,7 @@ ROOMS: list[set[str]] = [
     {"attention"},
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
+    {"models"},
     {"experiment"},
     {"measurements"},
     {"results"},
@@ -36,7 +37,8 @@ HOMES = {  # packages, and the only rooms that may import them
     "streamlit": {"ui", "cli"},  # which starts it
     "plotly": {"figures"},
     "matplotlib": {"figures"},
-    "transformers": {"inputs"},
+    "transformers": {"models"},
+    "huggingface_hub": {"models"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -109,7 +111,8 @@ STEPS = """
 import sys
 heavy = ("streamlit", "plotly", "matplotlib", "transformers")
 for module in (
-    "xpos_viz", "xpos_viz.livemap", "xpos_viz.figures.compare", "xpos_viz.figures.plotly_pen"
+    "xpos_viz", "xpos_viz.models", "xpos_viz.livemap", "xpos_viz.figures.compare",
+    "xpos_viz.figures.plotly_pen",
 ):
     __import__(module)
     print(module, *(name for name in heavy if name in sys.modules))
@@ -127,6 +130,7 @@ def test_importing_is_light():
     )
     assert done.stdout.splitlines() == [
         "xpos_viz",
+        "xpos_viz.models",
         "xpos_viz.livemap",
         "xpos_viz.figures.compare",
         "xpos_viz.figures.plotly_pen plotly",
