@@ -178,7 +178,7 @@ SMALL = """
 import json
 from tests.test_page_pairs import visited
 pages = [visited({"source": "random", "length": length}) for length in "21"]
-sliders = [{slider.key: slider.value for slider in page.select_slider} for page in pages]
+sliders = [{slider.key: slider.value for slider in page.slider} for page in pages]
 print(json.dumps(sliders))
 """
 

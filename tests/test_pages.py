@@ -154,7 +154,7 @@ def release(page, **changes):
 
 def control(page, key, language="en") -> Any:
     """A control beside the picture by the words beside it."""
-    kinds = ("selectbox", "select_slider", "toggle", "number_input", "button_group")
+    kinds = ("selectbox", "select_slider", "slider", "toggle", "number_input", "button_group")
     widgets = [widget for kind in kinds for widget in page.get(kind)] + list(page.button)
     label = texts(language)(f"ui.{key}")
     (found,) = [widget for widget in widgets if widget.proto.label == label]

@@ -8,7 +8,7 @@ import pytest
 
 from tests import drawn, kinds
 from xpos_viz.figures.description import Mark
-from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.figures.plotly_pen import draw, sketch
 from xpos_viz.theme import INKS, LINES
 
 each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
@@ -26,6 +26,13 @@ def test_every_kind_has_its_ink_and_its_words(description, mode):
     assert all(line in title["text"] for line in description.title)
     assert layout["xaxis"]["title"]["text"] == description.x
     assert layout["yaxis"]["title"]["text"] == description.y
+
+
+@each_kind
+@pytest.mark.parametrize("larger", [1.0, 1.5])
+def test_a_page_sends_what_plotly_would_and_plotly_finds_it_valid(description, larger):
+    checked = draw(description, larger=larger)
+    assert drawn.spec(sketch(description, larger=larger)) == drawn.spec(checked)
 
 
 def test_a_long_title_is_broken_and_has_room():

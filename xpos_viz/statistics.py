@@ -1,8 +1,9 @@
 r"""Numbers of attention weights, one per query: how spread, how far, how much near or first.
 
 All of them read weights (…, L_q, L_k), whose rows sum to 1
-(:func:`xpos_viz.attention_weights`), and give (…, L_q) in float64. A row with every key
-masked is zero and has no attention: NaN.
+(:func:`xpos_viz.attention_weights`), and give (…, L_q) in float64, which is what they are
+summed in; the parts of a sum have the dtype of the weights, at least float32. A row with every
+key masked is zero and has no attention: NaN.
 """
 
 import math
@@ -42,8 +43,9 @@ def attention_entropy(weights: Weights) -> PerQuery:
     >>> attention_entropy(torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]))
     tensor([0.0000, 0.6931,    nan], dtype=torch.float64)
     """
-    w = weights.double()
-    return _where_seen(weights, -torch.xlogy(w, w).sum(-1))
+    w = _wide(weights)
+    logs = w.clamp(min=torch.finfo(w.dtype).tiny).log()
+    return _where_seen(weights, -(w * logs).sum(-1, dtype=torch.float64))
 
 
 def attention_distance(
@@ -80,7 +82,8 @@ def attention_distance(
     tensor([0.0000, 0.5000], dtype=torch.float64)
     """
     lags, _, _ = _places(weights, query_positions, key_positions)
-    return _where_seen(weights, (weights.double() * lags.abs()).sum(-1))
+    w = _wide(weights)
+    return _where_seen(weights, (w * lags.abs().to(w)).sum(-1, dtype=torch.float64))
 
 
 def window_share(
@@ -236,6 +239,11 @@ def _places(
         for p in positions
     )
     return m[..., :, None] - n[..., None, :], m, n
+
+
+def _wide(weights: Weights) -> Weights:
+    """Weights in single precision at least."""
+    return weights.to(torch.promote_types(weights.dtype, torch.float32))
 
 
 def _where_seen(weights: Weights, values: PerQuery) -> PerQuery:

@@ -3,7 +3,8 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
+from types import MappingProxyType
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -66,16 +67,16 @@ class Family:
     source: str
     terms: Callable[..., Terms]
 
-    @property
-    def defaults(self) -> dict[str, Value]:
+    @cached_property
+    def defaults(self) -> Mapping[str, Value]:
         """The parameters beside `head_dim`, in order, with their default values."""
         _, *rest = inspect.signature(self.terms).parameters.values()
-        return {parameter.name: parameter.default for parameter in rest}
+        return MappingProxyType({parameter.name: parameter.default for parameter in rest})
 
-    @property
-    def parameters(self) -> dict[str, Parameter]:
+    @cached_property
+    def parameters(self) -> Mapping[str, Parameter]:
         """The parameters beside `head_dim`, in order, with symbols and ranges."""
-        return {name: PARAMETERS[name] for name in self.defaults}
+        return MappingProxyType({name: PARAMETERS[name] for name in self.defaults})
 
 
 REGISTRY: dict[str, Family] = {}

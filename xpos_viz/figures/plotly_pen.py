@@ -1,18 +1,20 @@
 """The pen for notebooks and pages: a description as an interactive Plotly figure."""
 
+import base64
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
-from xpos_viz.figures.screen import bars, curves, grid, maps, plane
+from xpos_viz.figures.screen import Spec, bars, curves, grid, maps, plane
 from xpos_viz.figures.screen.large import enlarged
 from xpos_viz.theme import INKS, Ink, Mode
 
-_PARTS: Mapping[type, Callable[[Any, Ink], go.Figure]] = MappingProxyType(
+_PARTS: Mapping[type, Callable[[Any, Ink], Spec]] = MappingProxyType(
     {Curves: curves.draw, Grid: grid.draw, Bars: bars.draw, Plane: plane.draw}
 )
 
@@ -45,15 +47,61 @@ def draw(
     plotly.graph_objects.Figure
         Independent of Plotly's default template.
     """
-    ink = INKS[mode]
-    if isinstance(description, Heatmaps):
-        across = 1 if stacked else description.across or len(description.panels)
-        figure = maps.draw(description, ink, round(width / larger), across)
-    else:
-        figure = _PARTS[type(description)](description, ink)
-    return figure if larger == 1.0 else enlarged(figure, larger)
+    return go.Figure(_spec(description, mode, width, larger, stacked=stacked))
+
+
+def sketch(description: Description, *, mode: Mode = "light", larger: float = 1.0) -> go.Figure:
+    """Draw what :func:`draw` draws, to be sent once: Plotly does not check its parts.
+
+    It is for pages, which draw anew at each move; the checks take most of the time.
+    """
+    return _Sketch(_spec(description, mode, 1040, larger))
 
 
 def library() -> str:
     """Return the JavaScript that shows what :func:`draw` returns, as one text without imports."""
     return get_plotlyjs()
+
+
+class _Sketch(go.Figure):
+    """A figure that is no more than its specification."""
+
+    def __init__(self, spec: Spec) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def to_dict(self) -> Spec:
+        """Return the specification as it is sent."""
+        return _sent(self._spec)
+
+
+def _spec(
+    description: Description, mode: Mode, width: int, larger: float, *, stacked: bool = False
+) -> Spec:
+    """What Plotly draws."""
+    ink = INKS[mode]
+    if isinstance(description, Heatmaps):
+        across = 1 if stacked else description.across or len(description.panels)
+        spec = maps.draw(description, ink, round(width / larger), across)
+    else:
+        spec = _PARTS[type(description)](description, ink)
+    return spec if larger == 1.0 else enlarged(spec, larger)
+
+
+def _sent(part: Any) -> Any:  # noqa: ANN401 - whatever a figure is made of
+    """A part of a specification, its arrays of numbers as Plotly reads them fastest."""
+    if isinstance(part, np.ndarray):
+        return _typed(part) if part.dtype.kind in "fiu" and part.size else part.tolist()
+    if isinstance(part, dict):
+        return {name: _sent(value) for name, value in cast("Spec", part).items()}
+    if isinstance(part, list | tuple):
+        return [_sent(item) for item in cast("list[Any]", part)]
+    return part
+
+
+def _typed(array: np.ndarray[Any, Any]) -> Spec:
+    """Numbers as their bytes; Plotly reads no whole ones of 64 bits."""
+    array = array.astype(np.int32) if array.dtype == np.int64 else array
+    data = base64.b64encode(array.tobytes()).decode("ascii")
+    spec = {"dtype": array.dtype.str[1:], "bdata": data}
+    return spec if array.ndim == 1 else spec | {"shape": ", ".join(map(str, array.shape))}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.experiment import Experiment
@@ -221,6 +222,7 @@ def numbers(experiment: Experiment) -> dict[str, list[float]]:
     }
 
 
+@lru_cache(maxsize=32)
 def _pair(inputs: Inputs, base: float, scale_base: float, head_dim: int = 64) -> Experiment:
     """RoPE and XPos on some inputs."""
     encodings = (rope(head_dim, base=base), xpos(head_dim, base=base, scale_base=scale_base))

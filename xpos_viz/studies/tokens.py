@@ -6,7 +6,7 @@ give, not what a model trained with it would read.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
@@ -81,12 +81,12 @@ class Reading:
     before: Row
     after: Row
 
-    @property
+    @cached_property
     def change(self) -> Array:
         """What each key gains, or loses if below 0, as a share of 1."""
         return self.after.weights - self.before.weights
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The 90 % quantile of the changes' magnitudes: few keys, or one sink, lie beyond."""
         return max(STILL, robust_limit(self.change, share=0.9))

@@ -184,13 +184,13 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
 
 def query(text: Text) -> None:
     """Draw a slider over the tokens, for the one whose query is looked at."""
-    last = state().experiment.inputs.tokens - 1
-    _series(text, "query", range(last + 1), min(state().query, last), None, _set("query"))
+    tokens = range(state().experiment.inputs.tokens)
+    _token(text, "query", tokens, min(state().query, tokens[-1]))
 
 
 def key(text: Text, seen: range, shown: int) -> None:
     """Draw a slider over the keys that a query sees, for the one that is looked at."""
-    _series(text, "key", seen, shown, None, _set("key"))
+    _token(text, "key", seen, shown)
 
 
 def offer_none() -> None:
@@ -351,6 +351,21 @@ def _series(
             options=options,
             format_func=number,
             help=help_text,
+        )
+
+
+def _token(text: Text, name: str, tokens: range, value: int) -> None:
+    """A slider over tokens, where there are several."""
+    if len(tokens) > 1:
+        _control(
+            st.slider,
+            name,
+            text(f"ui.{name}"),
+            value,
+            _set(name),
+            min_value=tokens[0],
+            max_value=tokens[-1],
+            help=text(f"ui.{name}_help"),
         )
 
 

@@ -7,7 +7,7 @@ and source → the code behind it.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,7 +31,6 @@ ONE = (
 
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
-_drawn = lru_cache(maxsize=16)(plotly_pen.draw)  # the very same description is drawn once
 
 
 def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
@@ -132,7 +131,7 @@ def mode() -> Mode:
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
     description = shown.description
-    figure = _drawn(description, mode=mode(), larger=layout.LARGE if large() else 1.0)
+    figure = plotly_pen.sketch(description, mode=mode(), larger=layout.LARGE if large() else 1.0)
     st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))

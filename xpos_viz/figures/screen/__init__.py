@@ -1,4 +1,7 @@
-"""What all pictures on a screen share: type, ground, axes and titles, in pixels."""
+"""What all pictures on a screen share: type, ground, axes and titles, in pixels.
+
+Each is a specification, the dictionary that Plotly draws.
+"""
 
 import html
 import math
@@ -7,22 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.theme import Ink
+
+Spec = dict[str, Any]
+"""A figure, or a part of one, in Plotly's words."""
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 _LEFT, _RIGHT = 64, 28  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
 _LINE = 17  # pixels of a line of a title
+_BARE = {"data": {"scatter": [{"type": "scatter"}]}}  # an empty template, as Plotly writes it
 _SECOND = 0.8  # type of other lines of a title, of that of the first
 
 
-def sheet(
-    title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT
-) -> dict[str, Any]:
+def sheet(title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT) -> Spec:
     """Return the layout of one pair of axes, with its title above and room around it."""
     lines = _wrapped(title)
     above = 24 + _LINE * (len(lines) + "".join(lines).count("<br>"))
@@ -35,10 +39,10 @@ def sheet(
     }
 
 
-def base(ink: Ink) -> dict[str, Any]:
+def base(ink: Ink) -> Spec:
     """Return what every figure shares; an empty template, so that nothing else restyles it."""
     return {
-        "template": go.layout.Template(),
+        "template": _BARE,
         "paper_bgcolor": ink.page,
         "font": {"family": _FONT, "size": 12, "color": ink.text},
         "hoverlabel": {"bgcolor": ink.page, "bordercolor": ink.faint, "font": {"color": ink.text}},
@@ -46,13 +50,13 @@ def base(ink: Ink) -> dict[str, Any]:
     }
 
 
-def legend(ink: Ink, y: float = -0.24) -> dict[str, Any]:
+def legend(ink: Ink, y: float = -0.24) -> Spec:
     """Return a legend below the axes."""
     font = {"color": ink.text}
     return {"orientation": "h", "x": 0, "y": y, "yanchor": "top", "font": font}
 
 
-def axis_style(ink: Ink) -> dict[str, Any]:
+def axis_style(ink: Ink) -> Spec:
     """Return an axis with quiet ticks."""
     return {
         "gridcolor": ink.grid,
@@ -68,18 +72,23 @@ def axis_style(ink: Ink) -> dict[str, Any]:
     }
 
 
-def log_axis(low: float, high: float) -> dict[str, Any]:
+def log_axis(low: float, high: float) -> Spec:
     """Return a logarithmic axis; where there is room it names the powers of ten alone."""
     powers = math.log10(high / low) if 0 < low < high else 0.0
     return {"type": "log"} | ({"dtick": 1} if 2 <= powers <= 8 else {})
 
 
-def named(text: str, ink: Ink) -> dict[str, Any]:
+def nth(name: str, place: int) -> str:
+    """Return the name of an axis, counted from 1: the first one has no number."""
+    return name if place == 1 else f"{name}{place}"
+
+
+def named(text: str, ink: Ink) -> Spec:
     """Return the title of an axis."""
     return {"text": text, "standoff": 8, "font": {"color": ink.text, "size": 12}}
 
 
-def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> dict[str, Any]:
+def titled(lines: Sequence[str], ink: Ink, x: float, y: float) -> Spec:
     """Return lines above a panel, the first one strong."""
     rest = "".join(
         f"<br><span style='font-size:{_SECOND}em;color:{ink.faint}'>{line}</span>"

@@ -1,25 +1,24 @@
 """Groups of bars on a screen."""
 
-import plotly.graph_objects as go
-
 from xpos_viz.figures.description import Bars
-from xpos_viz.figures.screen import apart, axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.screen import Spec, apart, axis_style, legend, named, safe, sent, sheet
 from xpos_viz.theme import Ink, stroke
 
 _HEIGHT, _BELOW = 236, 110  # pixels of the axes, and of labels and legend
 
 
-def draw(bars: Bars, ink: Ink) -> go.Figure:
+def draw(bars: Bars, ink: Ink) -> Spec:
     """Draw one bar of each series at each label."""
     labels = apart(bars.labels)
     traces = [
-        go.Bar(
-            x=labels,
-            y=sent(heights),
-            name=safe(name),
-            marker={"color": stroke(place)[0]},
-            hovertemplate="%{y:.5~g}",
-        )
+        {
+            "type": "bar",
+            "x": labels,
+            "y": sent(heights),
+            "name": safe(name),
+            "marker": {"color": stroke(place)[0]},
+            "hovertemplate": "%{y:.5~g}",
+        }
         for place, (name, heights) in enumerate(bars.series)
     ]
     style = axis_style(ink)
@@ -35,4 +34,4 @@ def draw(bars: Bars, ink: Ink) -> go.Figure:
         "xaxis": style | across | {"showgrid": False},
         "yaxis": style | up,
     }
-    return go.Figure(traces, layout)
+    return {"data": traces, "layout": layout}

@@ -1,11 +1,11 @@
 """Colours of cells on a screen, and the bars that say what they mean."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from xpos_viz.figures.description import Bar
+from xpos_viz.figures.screen import Spec
 from xpos_viz.figures.words import factors
 from xpos_viz.theme import PALETTES, Ink
 
@@ -19,7 +19,7 @@ Frame = tuple[Span, Span]
 _EDGE = 0.004  # share of the colour range at either end that is for clipped values
 
 
-def colour_axis(bar: Bar, ink: Ink, frames: Sequence[Frame], foot: int) -> dict[str, Any]:
+def colour_axis(bar: Bar, ink: Ink, frames: Sequence[Frame], foot: int) -> Spec:
     """Return a colour axis, with room for clipped values, and its bar under some panels."""
     low = -bar.limit if bar.scale == "diverging" else 0.0
     room = _EDGE * (bar.limit - low)

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Curves, Numbers
 from xpos_viz.figures.screen import (
+    Spec,
     axis_style,
     legend,
     log_axis,
@@ -26,7 +25,7 @@ from xpos_viz.theme import GROUND, Ink, stroke
 _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
 
 
-def draw(curves: Curves, ink: Ink) -> go.Figure:
+def draw(curves: Curves, ink: Ink) -> Spec:
     """Draw lines over bands, and named points over both."""
     entries = _ENTRY * max(0, len(curves.curves) - 2)
     layout = sheet(curves.title, ink, _HEIGHT + entries)
@@ -39,10 +38,11 @@ def draw(curves: Curves, ink: Ink) -> go.Figure:
         "xaxis": style | across | _across(curves),
         "yaxis": style | up | _up(curves, ink),
     }
-    return go.Figure([*_bands(curves), *_lines(curves), *_marks(curves, ink)], layout)
+    traces = [*_bands(curves), *_lines(curves), *_marks(curves, ink)]
+    return {"data": traces, "layout": layout}
 
 
-def _across(curves: Curves) -> dict[str, Any]:
+def _across(curves: Curves) -> Spec:
     """What kind of axis the x are on, from the first to the last; dots take no room beside them."""
     low, high = width_limits(curves)
     axis = log_axis(low, high) if curves.logarithmic else {"type": "linear"}
@@ -50,7 +50,7 @@ def _across(curves: Curves) -> dict[str, Any]:
     return axis | ({"range": ends.tolist()} if low < high else {})
 
 
-def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
+def _up(curves: Curves, ink: Ink) -> Spec:
     """What kind of axis the y are on, to shared ends; a linear one shows where 0 is."""
     ends = np.array(height_limits(curves))
     ends = np.log10(ends) if curves.logarithmic_y else ends
@@ -60,40 +60,42 @@ def _up(curves: Curves, ink: Ink) -> dict[str, Any]:
     return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint} | shared
 
 
-def _bands(curves: Curves) -> Iterator[go.Scatter]:
+def _bands(curves: Curves) -> Iterator[Spec]:
     """The ground between low and high, in pieces where there is a gap."""
     for place, curve in enumerate(curves.curves):
         if curve.band is None:
             continue
         colour, _ = stroke(curves.places[place])
         x, y = _outline(*band(curves, place))
-        yield go.Scatter(
-            x=sent(x),
-            y=y if curves.logarithmic_y else sent(y),
-            name=safe(curve.label),
-            legendgroup=str(place),
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=transparent(colour, 0.18),
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        yield {
+            "type": "scatter",
+            "x": sent(x),
+            "y": y if curves.logarithmic_y else sent(y),
+            "name": safe(curve.label),
+            "legendgroup": str(place),
+            "mode": "lines",
+            "line": {"width": 0},
+            "fill": "toself",
+            "fillcolor": transparent(colour, 0.18),
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
 
 
-def _lines(curves: Curves) -> Iterator[go.Scatter]:
+def _lines(curves: Curves) -> Iterator[Spec]:
     """One line per curve."""
     for place, curve in enumerate(curves.curves):
         colour, dash = stroke(curves.places[place], curve.dash)
-        yield go.Scatter(
-            x=sent(curve.x),
-            y=_heights(curve.y, curves),
-            name=safe(curve.label),
-            legendgroup=str(place),
-            mode="lines",
-            line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate="%{y:.5~g}",
-        )
+        yield {
+            "type": "scatter",
+            "x": sent(curve.x),
+            "y": _heights(curve.y, curves),
+            "name": safe(curve.label),
+            "legendgroup": str(place),
+            "mode": "lines",
+            "line": {"color": colour, "width": 2, "dash": dash},
+            "hovertemplate": "%{y:.5~g}",
+        }
 
 
 def _heights(y: Numbers, curves: Curves) -> Numbers:
@@ -101,27 +103,28 @@ def _heights(y: Numbers, curves: Curves) -> Numbers:
     return np.where(y > 0, y, np.nan) if curves.logarithmic_y else sent(y)
 
 
-def _marks(curves: Curves, ink: Ink) -> Iterator[go.Scatter]:
+def _marks(curves: Curves, ink: Ink) -> Iterator[Spec]:
     """The points that are named."""
     if not curves.marks:
         return
-    yield go.Scatter(
-        x=np.array([mark.x for mark in curves.marks]),
-        y=np.array([mark.y for mark in curves.marks]),
-        text=[safe(mark.label) for mark in curves.marks],
-        mode="markers",
-        marker={
+    yield {
+        "type": "scatter",
+        "x": np.array([mark.x for mark in curves.marks], float),
+        "y": np.array([mark.y for mark in curves.marks], float),
+        "text": [safe(mark.label) for mark in curves.marks],
+        "mode": "markers",
+        "marker": {
             "color": [stroke(mark.line)[0] for mark in curves.marks],
             "size": 9,
             "line": {"color": ink.page, "width": 1.5},
         },
-        cliponaxis=False,
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
+        "cliponaxis": False,
+        "hovertemplate": "%{text}<extra></extra>",
+        "showlegend": False,
+    }
 
 
-def _names(curves: Curves, ink: Ink) -> Iterator[dict[str, Any]]:
+def _names(curves: Curves, ink: Ink) -> Iterator[Spec]:
     """The names of points, on a ground that covers lines; they lean away from the nearer end."""
     for mark in curves.named:
         left = leans_left(curves, mark)

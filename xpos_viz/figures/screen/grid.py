@@ -1,12 +1,18 @@
 """A heatmap over two axes of its own, on a screen."""
 
 from collections.abc import Sequence
-from typing import Any
-
-import plotly.graph_objects as go
 
 from xpos_viz.figures.description import Grid, Numbers
-from xpos_viz.figures.screen import apart, axis_style, log_axis, named, safe, sheet, words_width
+from xpos_viz.figures.screen import (
+    Spec,
+    apart,
+    axis_style,
+    log_axis,
+    named,
+    safe,
+    sheet,
+    words_width,
+)
 from xpos_viz.figures.screen.colours import BAR, colour_axis
 from xpos_viz.figures.screen.maps import cells, factors_of
 from xpos_viz.theme import Ink
@@ -14,21 +20,23 @@ from xpos_viz.theme import Ink
 _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under them
 
 
-def draw(grid: Grid, ink: Ink) -> go.Figure:
+def draw(grid: Grid, ink: Ink) -> Spec:
     """Draw cells over their colour bar, rows downwards."""
     foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
     layout = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
-    value, words = ("%{text}", factors_of(grid.values)) if grid.bar.powers else ("%{z:.6~g}", None)
-    trace = go.Heatmap(
-        x=_places(grid.columns),
-        y=_places(grid.rows),
-        z=cells(grid.values),
-        text=words,
-        coloraxis="coloraxis",
-        hoverongaps=False,
-        hovertemplate=f"<b>{value}</b><br>{safe(grid.y)} %{{y}}<br>{safe(grid.x)} %{{x}}"
-        "<extra></extra>",
-    )
+    words = {"text": factors_of(grid.values)} if grid.bar.powers else {}
+    value = "%{text}" if words else "%{z:.6~g}"
+    places = f"{safe(grid.y)} %{{y}}<br>{safe(grid.x)} %{{x}}"
+    trace = {
+        "type": "heatmap",
+        "x": _places(grid.columns),
+        "y": _places(grid.rows),
+        "z": cells(grid.values),
+        "coloraxis": "coloraxis",
+        "hoverongaps": False,
+        "hovertemplate": f"<b>{value}</b><br>{places}<extra></extra>",
+        **words,
+    }
     style = axis_style(ink) | {"showgrid": False, "showline": True, "mirror": True}
     across = {"title": named(grid.x, ink)} | _axis(grid.columns, logarithmic=grid.logarithmic)
     down = {"title": named(grid.y, ink), "autorange": "reversed"} | _axis(grid.rows)
@@ -39,7 +47,7 @@ def draw(grid: Grid, ink: Ink) -> go.Figure:
         "yaxis": style | down,
         "coloraxis": colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
     }
-    return go.Figure([trace], layout)
+    return {"data": [trace], "layout": layout}
 
 
 def _places(places: Numbers | tuple[str, ...]) -> Sequence[str] | Numbers:
@@ -47,7 +55,7 @@ def _places(places: Numbers | tuple[str, ...]) -> Sequence[str] | Numbers:
     return apart(places) if isinstance(places, tuple) else places
 
 
-def _axis(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> dict[str, Any]:
+def _axis(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> Spec:
     """What kind of axis holds these places."""
     if isinstance(places, tuple):
         return {"type": "category"}

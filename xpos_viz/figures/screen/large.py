@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-import plotly.graph_objects as go
+from xpos_viz.figures.screen import Spec
 
 _PIXELS = frozenset(
     (
@@ -13,10 +13,9 @@ _PIXELS = frozenset(
 )
 
 
-def enlarged(figure: go.Figure, factor: float) -> go.Figure:
+def enlarged(figure: Spec, factor: float) -> Spec:
     """Return the same figure with everything that is counted in pixels `factor` times as large."""
-    spec = figure.to_plotly_json()
-    return go.Figure({name: _enlarged(part, factor) for name, part in spec.items()})
+    return {name: _enlarged(part, factor) for name, part in figure.items()}
 
 
 def _enlarged(part: Any, factor: float) -> Any:  # noqa: ANN401 - whatever a figure is made of

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
-from xpos_viz.figures.screen import axis_style, base, named, safe, sent, titled
+from xpos_viz.figures.screen import Spec, axis_style, base, named, nth, safe, sent, titled
 from xpos_viz.figures.screen.colours import BAR, Frame, colour_axis
 from xpos_viz.figures.spans import over_bar
 from xpos_viz.figures.words import number
@@ -77,7 +76,7 @@ class Sheet:
         return (left, min(right, 1.0)), (max(1 - bottom, 0.0), 1 - top)
 
 
-def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> go.Figure:
+def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> Spec:
     """Draw panels whose axes follow each other, each group over its colour bar."""
     sheet = _sheet(maps, width, across)
     frames = [sheet.frame(place) for place in range(sheet.count)]
@@ -89,12 +88,12 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> go.Figure:
         layout |= _axes(maps.axis, ink, place, sheet)
     for index, bar in enumerate(maps.bars):
         under = [frames[place] for place in over_bar(maps, index, across)]
-        layout[f"coloraxis{index + 1}"] = colour_axis(bar, ink, under, sheet.foot)
+        layout[nth("coloraxis", index + 1)] = colour_axis(bar, ink, under, sheet.foot)
     layout["annotations"] = [
         titled([safe(line) for line in panel.title], ink, x[0], y[1])
         for panel, (x, y) in zip(maps.panels, frames, strict=True)
     ]
-    return go.Figure(traces, layout)  # at once: each change of a figure checks all of it
+    return {"data": traces, "layout": layout}
 
 
 def _sheet(maps: Heatmaps, width: int, across: int) -> Sheet:
@@ -110,16 +109,16 @@ def _label_height(axis: Axis) -> int:
     return min(90, 10 + 6 * max(map(len, axis.labels))) if axis.labels else 14
 
 
-def _heatmap(panel: Panel, bar: Bar, axis: Axis, place: int) -> go.Heatmap:
+def _heatmap(panel: Panel, bar: Bar, axis: Axis, place: int) -> Spec:
     """The cells of a panel that have a value; where there is none the ground is seen."""
-    look = {"coloraxis": f"coloraxis{panel.bar + 1}"}
+    look = {"coloraxis": nth("coloraxis", panel.bar + 1)}
     if not bar.powers:
         return _trace(panel, axis, place, cells(panel.values), "%{z:.6~g}", **look)
     words = factors_of(panel.values)
     return _trace(panel, axis, place, cells(panel.values), "%{text}", text=words, **look)
 
 
-def _unknown(panel: Panel, axis: Axis, ink: Ink, place: int) -> go.Heatmap:
+def _unknown(panel: Panel, axis: Axis, ink: Ink, place: int) -> Spec:
     """The cells of a panel that are seen and have no number."""
     scale = {"colorscale": [(0, ink.unknown), (1, ink.unknown)], "showscale": False}
     return _trace(panel, axis, place, np.where(panel.unknown, 0.0, np.nan), "–", **scale)
@@ -127,23 +126,24 @@ def _unknown(panel: Panel, axis: Axis, ink: Ink, place: int) -> go.Heatmap:
 
 def _trace(
     panel: Panel, axis: Axis, place: int, z: NDArray[Any], value: str, **look: object
-) -> go.Heatmap:
+) -> Spec:
     """Cells at their places, with what is read at them."""
     named = 0 < len(axis.labels) <= _NAMED
     cell = _position("%{y:,}", "%{x:,}", "%{customdata:,}", axis)
     position = "%{customdata}" if named else cell
-    return go.Heatmap(
-        name=panel.title[0],
-        x=axis.positions,
-        y=axis.positions,
-        z=z,
-        customdata=_pairs(axis) if named else np.where(np.isnan(z), 0, _lags(axis)),
-        hovertemplate=f"<b>{safe(panel.title[0])}</b>  {value}<br>{position}<extra></extra>",
-        hoverongaps=False,
-        xaxis=f"x{place}",
-        yaxis=f"y{place}",
+    return {
+        "type": "heatmap",
+        "name": panel.title[0],
+        "x": axis.positions,
+        "y": axis.positions,
+        "z": z,
+        "customdata": _pairs(axis) if named else np.where(np.isnan(z), 0, _lags(axis)),
+        "hovertemplate": f"<b>{safe(panel.title[0])}</b>  {value}<br>{position}<extra></extra>",
+        "hoverongaps": False,
+        "xaxis": nth("x", place),
+        "yaxis": nth("y", place),
         **look,
-    )
+    }
 
 
 def factors_of(powers: NDArray[np.float64]) -> NDArray[Any]:
@@ -179,24 +179,24 @@ def _position(query: str, key: str, lag: str, axis: Axis) -> str:
     return f"{axis.query} {query} · {axis.key} {key} · {axis.lag} {lag}"
 
 
-def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> dict[str, dict[str, Any]]:
+def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> Spec:
     """The two axes of a panel: equal steps, queries down, following those of the first."""
     low, high = axis.span
     x, y = sheet.frame(place - 1)
     first, left = place == 1, (place - 1) % sheet.across == 0
     common = axis_style(ink) | _ticks(axis, sheet.size) | {"showgrid": False}
     common |= {"constrain": "domain", "showline": True, "mirror": True}
-    across = {"domain": x, "anchor": f"y{place}", "range": [low, high]}
+    across = {"domain": x, "anchor": nth("y", place), "range": [low, high]}
     across |= {"title": named(axis.keys, ink), "tickangle": -90 if axis.labels else 0}
     across |= {} if first else {"matches": "x"}
-    down = {"domain": y, "anchor": f"x{place}", "range": [high, low], "showticklabels": left}
+    down = {"domain": y, "anchor": nth("x", place), "range": [high, low], "showticklabels": left}
     down |= {"title": named(axis.queries if left else "", ink)}
     down |= {"constraintoward": "top"}
     down |= {"scaleanchor": "x"} if first else {"matches": "y"}
-    return {f"xaxis{place}": common | across, f"yaxis{place}": common | down}
+    return {nth("xaxis", place): common | across, nth("yaxis", place): common | down}
 
 
-def _ticks(axis: Axis, size: float) -> dict[str, Any]:
+def _ticks(axis: Axis, size: float) -> Spec:
     """Tokens as tick texts at their positions, thinned; numbers where there is no text."""
     if not axis.labels:
         return {"tickmode": "auto", "nticks": max(3, min(7, int(size / 40)))}
@@ -208,7 +208,7 @@ def _ticks(axis: Axis, size: float) -> dict[str, Any]:
     }
 
 
-def _layout(ink: Ink, sheet: Sheet) -> dict[str, Any]:
+def _layout(ink: Ink, sheet: Sheet) -> Spec:
     """Size, margins and ground of the heatmaps."""
     below = sheet.foot + BAR
     return base(ink) | {

@@ -1,13 +1,10 @@
 """Points that move in the complex plane, on a screen: with a slider and a button to play."""
 
-from typing import Any
-
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Plane
-from xpos_viz.figures.screen import axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent, sheet
 from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import Ink, stroke
 
@@ -16,7 +13,7 @@ _STEP = 80  # milliseconds that a step is shown
 _NAMED = 12  # most points in the legend; where there are more, pointing at them names them
 
 
-def draw(plane: Plane, ink: Ink) -> go.Figure:
+def draw(plane: Plane, ink: Ink) -> Spec:
     """Draw the paths and, on them, the points of the first step; frames move them."""
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1}
     traces = [
@@ -24,7 +21,11 @@ def draw(plane: Plane, ink: Ink) -> go.Figure:
         for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True))
     ]
     frames = [
-        go.Frame(name=str(step), data=[go.Scatter(_at(plane, step))], traces=[len(plane.labels)])
+        {
+            "name": str(step),
+            "data": [{"type": "scatter"} | _at(plane, step)],
+            "traces": [len(plane.labels)],
+        }
         for step in range(len(plane.steps))
     ]
     limit, style = plane_limit(plane), axis_style(ink)
@@ -41,46 +42,48 @@ def draw(plane: Plane, ink: Ink) -> go.Figure:
         "sliders": [_slider(plane, ink)],
         "updatemenus": [_buttons(ink)],
     }
-    return go.Figure([*traces, _points(plane, ink)], layout, frames)
+    return {"data": [*traces, _points(plane, ink)], "layout": layout, "frames": frames}
 
 
-def _path(label: str, path: NDArray[np.complex128], place: int) -> go.Scatter:
+def _path(label: str, path: NDArray[np.complex128], place: int) -> Spec:
     """Where a point goes."""
     colour, _ = stroke(place)
-    return go.Scatter(
-        x=sent(path.real),
-        y=sent(path.imag),
-        name=label,
-        mode="lines",
-        line={"color": colour, "width": 1.2},
-        hoverinfo="skip",
-    )
+    return {
+        "type": "scatter",
+        "x": sent(path.real),
+        "y": sent(path.imag),
+        "name": label,
+        "mode": "lines",
+        "line": {"color": colour, "width": 1.2},
+        "hoverinfo": "skip",
+    }
 
 
-def _points(plane: Plane, ink: Ink) -> go.Scatter:
+def _points(plane: Plane, ink: Ink) -> Spec:
     """All points, at the first step."""
-    return go.Scatter(
-        _at(plane, 0),
-        text=[safe(label) for label in plane.labels],
-        mode="markers",
-        marker={
+    return {
+        "type": "scatter",
+        **_at(plane, 0),
+        "text": [safe(label) for label in plane.labels],
+        "mode": "markers",
+        "marker": {
             "color": [stroke(place)[0] for place in range(len(plane.labels))],
             "size": 9,
             "line": {"color": ink.page, "width": 1},
         },
-        hovertemplate="%{text}<br>%{x:.4~g} %{y:+.4~g} i<extra></extra>",
-        cliponaxis=False,
-        showlegend=False,
-    )
+        "hovertemplate": "%{text}<br>%{x:.4~g} %{y:+.4~g} i<extra></extra>",
+        "cliponaxis": False,
+        "showlegend": False,
+    }
 
 
-def _at(plane: Plane, step: int) -> dict[str, Any]:
+def _at(plane: Plane, step: int) -> Spec:
     """Where the points are at a step."""
     points = plane.paths[:, step]
     return {"x": sent(points.real), "y": sent(points.imag)}
 
 
-def _slider(plane: Plane, ink: Ink) -> dict[str, Any]:
+def _slider(plane: Plane, ink: Ink) -> Spec:
     """A step at every place of a slider."""
     return {
         "steps": [
@@ -102,7 +105,7 @@ def _slider(plane: Plane, ink: Ink) -> dict[str, Any]:
     }
 
 
-def _buttons(ink: Ink) -> dict[str, Any]:
+def _buttons(ink: Ink) -> Spec:
     """One button that plays on from where the slider is, and pauses."""
     play, pause = [None, _motion(_STEP) | {"fromcurrent": True}], [[None], _motion(0)]
     return {
@@ -121,7 +124,7 @@ def _buttons(ink: Ink) -> dict[str, Any]:
     }
 
 
-def _motion(duration: int) -> dict[str, Any]:
+def _motion(duration: int) -> Spec:
     """How long a step is shown; the next one follows at once."""
     return {
         "mode": "immediate",
