@@ -212,7 +212,7 @@ def test_an_unknown_parameter_lists_the_parameters():
     with pytest.raises(ValueError) as caught:
         Encoding("xpos", (("head_dim", 8), ("theta", 1e4)))
     assert str(caught.value) == (
-        "xpos has no parameter 'theta'; use: head_dim, base, gamma, scale_base."
+        "xpos has no parameter 'theta'; use: head_dim, base, gamma, scale_base, rotary_width."
     )
 
 

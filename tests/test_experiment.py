@@ -133,6 +133,23 @@ def test_every_family_survives_a_round_trip(encoding):
         assert list(map(repr, read.encodings)) == list(map(repr, encodings))
 
 
+@pytest.mark.parametrize(
+    ("encodings", "entries"),
+    [
+        ((rope(4).within(8),), {"rotary_width": "4"}),
+        ((rope(4).within(8), xpos(4).within(8)), {"rotary_width": "4"}),
+        ((rope(4).within(8), xpos(8)), {"rotary_width.1": "4", "rotary_width.2": "8"}),
+        (SMALL, {}),
+    ],
+    ids=repr,
+)
+def test_a_part_of_the_columns_survives_a_round_trip(encodings, entries):
+    original = of(Random(9), encodings)
+    written = original.to_dict()
+    assert {key: text for key, text in written.items() if "rotary_width" in key} == entries
+    assert Experiment.from_dict(written) == original
+
+
 def test_tuples_and_tables_are_written_with_commas_and_semicolons():
     row = cases.LEARNED
     for encoding, key, text in (
@@ -225,19 +242,24 @@ def test_its_own_parameter_goes_before_the_common_one():
             {"gama": "1"},
             (
                 "unknown setting 'gama'; use: base, base.1, base.2, cells, gamma, gamma.2, head, "
-                "layer, mask, name, scale_base, scale_base.2, stage, start, stop."
+                "layer, mask, name, rotary_width, rotary_width.1, rotary_width.2, scale_base, "
+                "scale_base.2, stage, start, stop."
             ),
         ),
         (
             {"source": "random", "layer": "3"},
             (
                 "unknown setting 'layer'; use: base, base.1, base.2, cells, gamma, gamma.2, keys, "
-                "length, mask, scale_base, scale_base.2, seed, stage, start, stop."
+                "length, mask, rotary_width, rotary_width.1, rotary_width.2, scale_base, "
+                "scale_base.2, seed, stage, start, stop."
             ),
         ),
         (
             {"source": "expectation", "encodings": "nope", "gamma": "1"},
-            "unknown setting 'gamma'; use: cells, length, mask, stage, start, stop.",
+            (
+                "unknown setting 'gamma'; use: cells, length, mask, rotary_width, rotary_width.1, "
+                "stage, start, stop."
+            ),
         ),
         ({"source": "net"}, "unknown source 'net'; use one of: sample, expectation, random."),
         (

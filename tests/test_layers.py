@@ -18,6 +18,7 @@ ROOMS: list[set[str]] = [
     {"attention"},
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
+    {"models"},
     {"experiment"},
     {"measurements"},
     {"results"},
@@ -36,7 +37,8 @@ HOMES = {  # packages, and the only rooms that may import them
     "streamlit": {"ui", "cli"},  # which starts it
     "plotly": {"figures"},
     "matplotlib": {"figures"},
-    "transformers": {"inputs"},
+    "transformers": {"models"},
+    "huggingface_hub": {"models"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -128,6 +128,8 @@ class Experiment:
             for place, encoding in enumerate(self.encodings, 1)
             for name, value in encoding.parameters[1:]
         }
+        if any("rotary_width" in key for key in placed):  # then that of the others matters, too
+            placed |= {f"rotary_width.{n}": e.rotary_width for n, e in enumerate(self.encodings, 1)}
         for name in dict.fromkeys(key.split(".")[0] for key in placed):
             own = {key: value for key, value in placed.items() if key.split(".")[0] == name}
             entries |= {name: next(iter(own.values()))} if len(set(own.values())) == 1 else own
@@ -157,7 +159,7 @@ class Experiment:
         parameters = [
             key
             for place, encoding in enumerate(encodings, 1)
-            for name, _ in encoding.parameters[1:]
+            for name in (*encoding.family.defaults, "rotary_width")
             for key in (name, f"{name}.{place}")
         ]
         described = [entry.name for kind in (SOURCES[source], View) for entry in fields(kind)]
@@ -197,12 +199,15 @@ def _whole(name: str, text: str) -> int:
 
 def _parameters(entries: Mapping[str, str], name: str, place: int) -> tuple[tuple[str, Value], ...]:
     """The parameters given for the encoding at `place`, parsed."""
-    given = {key: entries.get(f"{key}.{place}", entries.get(key)) for key in lookup(name).defaults}
+    legal = (*lookup(name).defaults, "rotary_width")
+    given = {key: entries.get(f"{key}.{place}", entries.get(key)) for key in legal}
     return tuple((key, _value(key, text)) for key, text in given.items() if text is not None)
 
 
 def _value(name: str, text: str) -> Value:
     """Parse a number, numbers between commas, or rows of them between semicolons."""
+    if name == "rotary_width":
+        return _whole(name, text)
     if ";" in text:
         return tuple(_numbers(name, row) for row in text.removesuffix(";").split(";"))
     return _numbers(name, text) if "," in text else parse_number(name, text)

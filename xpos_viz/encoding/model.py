@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from types import MappingProxyType
 from typing import Any, ParamSpec
@@ -11,8 +11,16 @@ import numpy as np
 import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
+from torch.nn.functional import pad
 
-from xpos_viz.encoding.parameters import PARAMETERS, Parameter, PerHead, Value, check_head_dim
+from xpos_viz.encoding.parameters import (
+    PARAMETERS,
+    Parameter,
+    PerHead,
+    Value,
+    check_head_dim,
+    check_rotary_width,
+)
 
 P = ParamSpec("P")
 
@@ -103,7 +111,8 @@ class Encoding:
         A key of :data:`REGISTRY`.
     parameters
         Pairs of parameter name and value; what is left out takes its default. A real
-        parameter may be a tuple with one value for each head.
+        parameter may be a tuple with one value for each head. Beside those of its family,
+        every encoding takes `rotary_width`: see :meth:`within`.
 
     Raises
     ------
@@ -126,17 +135,20 @@ class Encoding:
     def __post_init__(self) -> None:
         defaults = lookup(self.name).defaults
         given = dict(self.parameters)
-        legal = ("head_dim", *defaults)
+        legal = ("head_dim", *defaults, "rotary_width")
         if unknown := [name for name in given if name not in legal]:
             raise ValueError(
                 f"{self.name} has no parameter {unknown[0]!r}; use: {', '.join(legal)}."
             )
         head_dim = check_head_dim(given.get("head_dim"))
+        width = check_rotary_width(given.get("rotary_width", head_dim), head_dim)
         values = {
-            name: PARAMETERS[name].check(given.get(name, default), head_dim)
+            name: PARAMETERS[name].check(given.get(name, default), width)
             for name, default in defaults.items()
         }
-        object.__setattr__(self, "parameters", (("head_dim", head_dim), *values.items()))
+        partial = {"rotary_width": width} if width < head_dim else {}
+        checked = {"head_dim": head_dim, **values, **partial}
+        object.__setattr__(self, "parameters", tuple(checked.items()))
         self._check_together(values)
 
     def _check_together(self, values: Mapping[str, Value]) -> None:
@@ -167,6 +179,38 @@ class Encoding:
         """Return the same encoding with some parameters changed."""
         return Encoding(self.name, tuple((dict(self.parameters) | changes).items()))
 
+    def within(self, width: int) -> "Encoding":
+        r"""Return the same encoding for the first columns of wider vectors; the rest stay still.
+
+        Many models turn only a part of the columns ("partial rotary"). The family's formula
+        then counts the pairs of that part alone, d being its `rotary_width`, and the pairs of
+        the other columns have the rate zero.
+
+        Parameters
+        ----------
+        width
+            Width of a query or key, even, and at least that of this encoding.
+
+        Returns
+        -------
+        Encoding
+            Of that `head_dim`, with this one's as its `rotary_width`.
+
+        Raises
+        ------
+        ValueError
+            For a width that is odd or too small.
+
+        Examples
+        --------
+        >>> from xpos_viz import rope
+        >>> rope(4).within(8)
+        rope(8, base=10000.0, rotary_width=4)
+        >>> rope(4).within(8).theta
+        tensor([1.0000, 0.0100, 0.0000, 0.0000], dtype=torch.float64)
+        """
+        return self.replace(head_dim=width, rotary_width=self.rotary_width)
+
     @property
     def family(self) -> Family:
         """The row of the registry that this encoding belongs to."""
@@ -175,7 +219,14 @@ class Encoding:
     @property
     def terms(self) -> Terms:
         """Everything that is derived from the parameters."""
-        return self.family.terms(**dict(self.parameters))
+        given: dict[str, Any] = dict(self.parameters)
+        width: int | None = given.pop("rotary_width", None)
+        if width is None:
+            return self.family.terms(**given)
+        terms = self.family.terms(**(given | {"head_dim": width}))
+        still = (0, (self.head_dim - width) // 2)
+        theta, decay = pad(terms.theta, still), pad(terms.log_decay, still)
+        return replace(terms, theta=theta, log_decay=decay, rotary_width=width)
 
     @property
     def head_dim(self) -> int:
@@ -185,7 +236,8 @@ class Encoding:
     @property
     def _heads(self) -> dict[str, int]:
         """For how many heads each parameter has values, where it has one for each."""
-        found = {name: PARAMETERS[name].heads(value) for name, value in self.parameters[1:]}
+        own = self.family.parameters
+        found = {name: row.heads(self[name]) for name, row in own.items()}
         return {name: heads for name, heads in found.items() if heads is not None}
 
     @property

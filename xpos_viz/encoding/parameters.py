@@ -247,6 +247,17 @@ def check_head_dim(value: object) -> int:
     raise ValueError(f"head_dim must be an even integer ≥ 2, got {value!r}; {way_out}")
 
 
+def check_rotary_width(value: object, head_dim: int) -> int:
+    """Return `value` if it is an even integer from 2 to `head_dim`, else raise ValueError."""
+    number = int(value) if _is_number(value, Integral) else 0
+    if 2 <= number <= head_dim and number % 2 == 0:
+        return number
+    raise ValueError(
+        f"rotary_width must be an even integer from 2 to {head_dim}, the head_dim, got "
+        f"{value!r}; use {head_dim} to turn all columns."
+    )
+
+
 def check_heads(value: object) -> int:
     """Return `value` if it is an integer ≥ 1, else raise ValueError."""
     number = int(value) if _is_number(value, Integral) else 0

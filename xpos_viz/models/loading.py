@@ -1,0 +1,238 @@
+"""Where a model comes from: an object, a local folder, a `.gguf` file, or a name on the Hub.
+
+Nothing is executed that comes with a model, and nothing is unpickled: weights are read from
+safetensors or GGUF alone.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from xpos_viz.models.library import library
+
+Model = Any
+"""A model of transformers, which is imported only where a function needs it."""
+
+DTYPES = ("float32", "bfloat16", "float16")
+"""What weights may be loaded as."""
+
+
+class Source(Protocol):
+    """Where a model and its tokenizer come from."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called, without its place on this computer."""
+        ...
+
+    def config(self) -> Any:  # noqa: ANN401 - a configuration of transformers
+        """Return its configuration."""
+        ...
+
+    def tokenizer(self) -> Any:  # noqa: ANN401 - a tokenizer of transformers
+        """Return its tokenizer, or None."""
+        ...
+
+    def parameters(self) -> int:
+        """Return how many numbers are to be loaded."""
+        ...
+
+    def load(self) -> Model:
+        """Return the model."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it computes in."""
+        ...
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model that is in memory."""
+
+    model: Model
+    given: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return Path(self.model.name_or_path).name or self.model.config.model_type
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it computes in."""
+        return self.model.dtype
+
+    def config(self) -> Any:  # noqa: ANN401
+        """Return its configuration."""
+        return self.model.config
+
+    def tokenizer(self) -> Any:  # noqa: ANN401
+        """Return the tokenizer that was given."""
+        return self.given
+
+    def parameters(self) -> int:
+        """Return 0: nothing is to be loaded."""
+        return 0
+
+    def load(self) -> Model:
+        """Return the model."""
+        return self.model
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A model in a folder, in a file, or on the Hub.
+
+    Parameters
+    ----------
+    at
+        A folder, or a name on the Hub.
+    file
+        The name of a `.gguf` file in it, or "".
+    word
+        The dtype to load, one of :data:`DTYPES`.
+    given
+        A tokenizer to take instead of the model's, or None.
+    """
+
+    at: str
+    file: str = ""
+    word: str = "float32"
+    given: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        folder = Path(self.at).resolve()
+        return Path(self.file).stem or (folder.name if folder.is_dir() else self.at)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it computes in."""
+        return getattr(torch, self.word)
+
+    def config(self) -> Any:  # noqa: ANN401
+        """Return its configuration."""
+        return self._read(library("transformers").AutoConfig.from_pretrained)
+
+    def tokenizer(self) -> Any:  # noqa: ANN401
+        """Return its tokenizer."""
+        return self.given or self._read(library("transformers").AutoTokenizer.from_pretrained)
+
+    def parameters(self) -> int:
+        """Return how many numbers its files hold, which are not loaded."""
+        if self.file:
+            return _count_gguf(Path(self.at) / self.file)
+        return _count_folder(Path(self.at)) if Path(self.at).is_dir() else _count_hub(self.at)
+
+    def load(self) -> Model:
+        """Load it."""
+        kind = {} if self.file else {"use_safetensors": True}
+        options = {**kind, "dtype": self.dtype, "attn_implementation": "eager"}
+        with _silent():
+            return self._read(library("transformers").AutoModel.from_pretrained, **options).eval()
+
+    def _read(self, read: Callable[..., Any], **options: Any) -> Any:  # noqa: ANN401
+        """Read a part of the model, or say what cannot be read."""
+        file = {"gguf_file": self.file} if self.file else {}
+        try:
+            return read(self.at, trust_remote_code=False, **file, **options)
+        except (OSError, ValueError, KeyError) as error:
+            reason = str(error).strip().split("\n")[0]
+            raise ValueError(
+                f"{self.name} cannot be read: {reason} Use a folder with config.json, a tokenizer "
+                "and model.safetensors, a .gguf file, or, where there is a network, a name on the "
+                "Hugging Face Hub."
+            ) from error
+
+
+def source_of(model: object, tokenizer: object = None, dtype: str = "float32") -> Source:
+    """Return where a model comes from.
+
+    Parameters
+    ----------
+    model
+        A folder, a `.gguf` file, a name on the Hub, or a model of transformers.
+    tokenizer
+        Its tokenizer; None is the one that lies with the model.
+    dtype
+        What weights are loaded as, one of :data:`DTYPES`; a model that is loaded keeps its own.
+
+    Raises
+    ------
+    ValueError
+        For a dtype or a place that there is not, or where transformers is not installed.
+    """
+    library("transformers")
+    if dtype not in DTYPES:
+        raise ValueError(f"unknown dtype {dtype!r:.40}; use one of: {', '.join(DTYPES)}.")
+    if not isinstance(model, str | Path):
+        return Loaded(model, tokenizer)
+    path = Path(model).expanduser()
+    if path.is_file() and path.suffix == ".gguf":
+        return Stored(str(path.parent), path.name, dtype, tokenizer)
+    if path.is_dir():
+        return Stored(str(path), "", dtype, tokenizer)
+    if path.exists() or not _may_be_named(str(model)):
+        raise ValueError(
+            f"there is no model at {str(model)!r:.120}; use a folder with config.json, a .gguf "
+            "file, or a name on the Hugging Face Hub, such as owner/name."
+        )
+    return Stored(str(model), "", dtype, tokenizer)
+
+
+def _may_be_named(word: str) -> bool:
+    """Whether a word has the form of a name on the Hub: owner/name."""
+    parts = word.split("/")
+    return len(parts) == 2 and all(
+        part
+        and part[0].isalnum()
+        and part.replace("-", "").replace("_", "").replace(".", "").isalnum()
+        for part in parts
+    )
+
+
+def _count_gguf(path: Path) -> int:
+    """Numbers of a GGUF file, as many as when its blocks are written out."""
+    return sum(int(tensor.n_elements) for tensor in library("gguf").GGUFReader(path).tensors)
+
+
+def _count_folder(path: Path) -> int:
+    """Numbers of all safetensors files of a folder."""
+    files = sorted(path.glob("*.safetensors"))
+    if not files:
+        raise ValueError(
+            f"the folder {path.name} holds no .safetensors file; use a model that was saved with "
+            "save_pretrained, since pickled weights are not opened."
+        )
+    total = 0
+    for file in files:
+        with library("safetensors").safe_open(file, framework="pt") as tensors:
+            total += sum(prod(tensors.get_slice(key).get_shape()) for key in tensors.keys())  # noqa: SIM118
+    return total
+
+
+def _count_hub(name: str) -> int:
+    """Numbers of a model on the Hub, of which only the headers are read."""
+    headers = library("huggingface_hub").get_safetensors_metadata(name)
+    return sum(headers.parameter_count.values())
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep transformers from drawing bars of its own."""
+    logging = library("transformers").utils.logging
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            logging.enable_progress_bar()
