@@ -411,7 +411,7 @@ REFUSED = {
     "a model": (
         save({"model.layers.0.q_proj": torch.ones(2, 2), "b": torch.ones(1)}),
         (
-            "the file must hold tensors q and k, got 'model.layers.0.q_proj', 'b'; "
+            "the file must hold tensors q and k, got 'b', 'model.layers.0.q_proj'; "
             'use save_file({"q": q, "k": k}).'
         ),
     ),
@@ -442,7 +442,7 @@ REFUSED = {
             bytes(16),
         ),
         (
-            'the header must be JSON, got \'{"q":{"dtype":"F32","shape":[1,2],"data\': '
+            'the header must be JSON, got \'{"q":{"dtype":"F32","shape":[1,2],"data: '
             "a name stands twice; use {}."
         ),
     ),

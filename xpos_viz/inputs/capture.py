@@ -8,7 +8,7 @@ each layer, and a cap on the logits.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -29,7 +29,7 @@ from xpos_viz.entry import (
 )
 from xpos_viz.inputs.labels import gap, label
 from xpos_viz.inputs.vectors import Vectors
-from xpos_viz.kernel import attention_scores
+from xpos_viz.kernel import attention_scores, turn
 from xpos_viz.masks import Mask
 
 T = TypeVar("T")
@@ -244,13 +244,7 @@ class Capture:
             For a layer that was not captured, an encoding that does not fit, or none where the
             model's own is not known.
         """
-        place = self.place(layer)
-        encoding = encoding or self.encodings[place]
-        if encoding is None:
-            raise ValueError(
-                f"the model's own encoding of layer {layer} is not known; "
-                f"use an encoding, such as rope({self.head_dim})."
-            )
+        place, encoding = self.place(layer), self.encoding(layer, encoding)
         q, k = self.layer_vectors(layer)
         m, n = self.query_positions, self.key_positions
         scores = attention_scores(
@@ -268,6 +262,76 @@ class Capture:
             logits = self.softcap * (logits / self.softcap).tanh()
         visible = visible_keys(self.masks[place], m, n)
         return attention_weights(torch.where(visible, logits, -torch.inf))
+
+    def unrotated(self, encoding: Encoding | None = None) -> "Capture":
+        r"""Return the capture before an encoding that was applied to it already.
+
+        .. math:: q = q'\,e^{-\lambda m}, \qquad k = k'\,e^{\bar\lambda n}
+
+        Parameters
+        ----------
+        encoding
+            What was applied to all layers; None is each layer's own, which must be known.
+
+        Returns
+        -------
+        Capture
+            With these encodings, and q and k formed in float64 and kept in float32 or float64:
+            what is left of an error is the rounding of those that were captured.
+
+        Raises
+        ------
+        ValueError
+            For an encoding that does not fit, or none where a layer's own is not known.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xpos_viz import apply_encoding, rope
+        >>> q, k = torch.randn(2, 1, 4, 9, 8, dtype=torch.float64)
+        >>> turned = Capture(*apply_encoding(q, k, rope(8)), layout="interleaved")
+        >>> torch.allclose(turned.unrotated(rope(8)).k, k)
+        True
+        """
+        used = [self.encoding(layer, encoding) for layer in self.layers]
+        for each in used:
+            _check_encoding(each, self)
+            if each.heads not in (None, self.key_heads):
+                raise ValueError(
+                    f"keys of {self.key_heads} heads cannot be turned back for {each.heads}, got "
+                    f"{each!r:.80}; use one number for each parameter."
+                )
+        rates = [each.rates for each in used]
+        q = self._turned(self.q, self.query_positions, used, [-each for each in rates])
+        k = self._turned(self.k, self.key_positions, used, [each.conj() for each in rates])
+        return replace(self, q=q, k=k, encodings=tuple(used))
+
+    def _turned(
+        self, x: Tensor, positions: Tensor, encodings: Sequence[Encoding], rates: Sequence[Tensor]
+    ) -> Tensor:
+        """Layers turned at their rates, in float64, and kept in float32 or float64."""
+        exact = torch.promote_types(x.dtype, torch.float32)
+        turned = (
+            turn(layer.double(), each, positions, self.layout, encoding.rotary_width).to(exact)
+            for layer, encoding, each in zip(x, encodings, rates, strict=True)
+        )
+        return torch.stack(list(turned))
+
+    def encoding(self, layer: int, other: Encoding | None = None) -> Encoding:
+        """Return another encoding, or if there is none, the model's own of a layer.
+
+        Raises
+        ------
+        ValueError
+            If that is not known.
+        """
+        own = other or self.encodings[self.place(layer)]
+        if own is None:
+            raise ValueError(
+                f"the model's own encoding of layer {layer} is not known; "
+                f"use an encoding, such as rope({self.head_dim})."
+            )
+        return own
 
 
 def check_vectors(q: object, k: object) -> None:

@@ -45,7 +45,7 @@ def read_safetensors(content: bytes, limits: Limits) -> Parts:
         ) from None
     header = parse_json("the header", content[LENGTH : LENGTH + length].decode())
     if not set(VECTORS) <= set(tensors):
-        held = ", ".join(f"{name!r:.40}" for name in list(tensors)[:8]) or "nothing"
+        held = ", ".join(f"{name!r:.40}" for name in sorted(tensors)[:8]) or "nothing"
         raise ValueError(
             f'the file must hold tensors q and k, got {held}; use save_file({{"q": q, "k": k}}).'
         )

@@ -1,0 +1,101 @@
+r"""Whether queries and keys look as if they were rotated already.
+
+A model's queries and keys have a mean over the tokens that is far from zero. A rotation turns
+it away, token by token, so that undoing it brings the tokens together again. Here
+
+.. math:: c(\mathrm{base}) = \operatorname{mean}_i
+    \frac{|\operatorname{mean}_n x_i(n)\,e^{-i\theta_i n}|^2}{\operatorname{mean}_n |x_i(n)|^2}
+
+is how much they agree once a RoPE of that base is undone, and it is compared with how much they
+agree as they are.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from xpos_viz.encoding import rope
+from xpos_viz.entry import Layout, to_pairs
+from xpos_viz.inputs.capture import Capture
+from xpos_viz.kernel import lag_response
+
+MARGIN = 0.02
+"""The evidence from which queries and keys look rotated; noise has less than 0.01."""
+
+BASES: tuple[float, ...] = tuple(float(f"{10 ** (step / 4):.3g}") for step in range(10, 29))
+"""Bases that are tried, from 316 to 10 million, four to a factor of ten."""
+
+_LAYERS, _TOKENS = 4, 256  # that are looked at; more tell no more
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """What queries and keys look like; true if they look rotated.
+
+    Parameters
+    ----------
+    evidence
+        How much more the tokens agree once a RoPE is undone than as they are, from −1 to 1;
+        above :data:`MARGIN` they look rotated, and around zero nothing can be said.
+    base
+        The base that makes them agree most, of :data:`BASES`; it means something where they
+        look rotated.
+    """
+
+    evidence: float
+    base: float
+
+    def __bool__(self) -> bool:
+        """Whether they look rotated."""
+        return self.evidence > MARGIN
+
+
+def looks_rotated(capture: Capture) -> Rotation:
+    """Guess whether a RoPE was applied to queries and keys already.
+
+    On the four bundled samples, as they are and rotated with bases of 500, 10 000, 100 000 and
+    1 000 000, all 20 guesses are right, and so are all 90 of a single layer and all 810 of a
+    single head, with the nearest base of :data:`BASES` for a whole sample. These samples are of
+    one model; one whose queries and keys have no mean gives no evidence.
+
+    Parameters
+    ----------
+    capture
+        Some layers and the first tokens of it are looked at, in the layout that it has.
+
+    Examples
+    --------
+    >>> from xpos_viz import rope
+    >>> from xpos_viz.inputs.sample import sample_capture
+    >>> bool(looks_rotated(sample_capture("pronoun")))
+    False
+    """
+    last = len(capture.layers) - 1
+    places = sorted({round(last * step / (_LAYERS - 1)) for step in range(_LAYERS)})
+    q, k = (
+        _agreement(x[places, :, :_TOKENS], positions[:_TOKENS], capture.layout)
+        for x, positions in (
+            (capture.q, capture.query_positions),
+            (capture.k, capture.key_positions),
+        )
+    )
+    plain, *turned = map(float, (q + k) / 2)
+    best = max(turned)
+    return Rotation(best - plain, BASES[turned.index(best)])
+
+
+def _agreement(
+    x: Float[Tensor, "layers heads tokens head_dim"],
+    positions: Float[Tensor, " tokens"],
+    layout: Layout,
+) -> Float[Tensor, " none_and_bases"]:
+    """How much the tokens agree as they are, and once each base is undone, from 0 to 1."""
+    width = x.shape[-1]
+    undo = lag_response(rope(width, base=BASES), -positions)
+    pairs = to_pairs(x.double(), layout, width).flatten(0, 1)
+    turned = torch.einsum("htp,btp->bhp", pairs, undo) / len(positions)
+    means = torch.cat([pairs.mean(-2)[None], turned])
+    size = pairs.abs().square().mean(-2)
+    return torch.where(size > 0, means.abs().square() / size, 0.0).mean((1, 2))
