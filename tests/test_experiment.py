@@ -28,8 +28,9 @@ from xpos_viz import (
 from xpos_viz.comparison import compare
 from xpos_viz.encoding import PARAMETERS, REGISTRY, t5
 from xpos_viz.experiment import STAGES, View
-from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
-from xpos_viz.inputs.sample import SAMPLES, layers_of
+from xpos_viz.inputs import SOURCES, Captured, Expectation, Random, Sample
+from xpos_viz.inputs.captured import keep
+from xpos_viz.inputs.sample import SAMPLES, layers_of, sample_capture
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.measurements import attend, measure
 from xpos_viz.results import (
@@ -261,7 +262,7 @@ def test_its_own_parameter_goes_before_the_common_one():
                 "stage, start, stop."
             ),
         ),
-        ({"source": "net"}, "unknown source 'net'; use one of: sample, expectation, random."),
+        ({"source": "net"}, "unknown source 'net'; use one of: sample, capture, expectation, random."),
         (
             {"encodings": "rope,alibi9"},
             f"unknown encoding 'alibi9'; use one of: {', '.join(REGISTRY)}.",
@@ -677,7 +678,13 @@ def checked(inputs, encodings=PAIR, **view):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_check_holds(source):
-    inputs = {"sample": Sample(), "expectation": Expectation(100), "random": Random(100)}[source]
+    brought = Captured(keep(sample_capture("pronoun")), 8, 2)
+    inputs = {
+        "sample": Sample(),
+        "capture": brought,
+        "expectation": Expectation(100),
+        "random": Random(100),
+    }[source]
     check = checked(inputs)
     largest = float(np.nanmax(abs(straight(inputs, PAIR[0], "scores", "causal")[0])))
     assert 0 < check.shift <= 1e4 * tolerances.EXACT * largest  # angles grow by SHIFT radians

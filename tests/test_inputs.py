@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import xpos_viz
-from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
+from xpos_viz.inputs import SOURCES, Captured, Expectation, Random, Sample
 from xpos_viz.inputs.sample import (
     HEAD_DIM,
     SAMPLES,
@@ -217,4 +217,9 @@ def test_what_cannot_be_drawn(values, text):
 
 
 def test_sources_by_name():
-    assert {"sample": Sample, "expectation": Expectation, "random": Random} == SOURCES
+    assert {
+        "sample": Sample,
+        "capture": Captured,
+        "expectation": Expectation,
+        "random": Random,
+    } == SOURCES

@@ -100,10 +100,12 @@ class Experiment:
                 f"these inputs have head_dim {self.inputs.head_dim}, got encodings of {widths[0]}; "
                 f"use {self.inputs.head_dim}, or expectation or random inputs."
             )
-        if self.view.start >= self.inputs.tokens or (self.view.stop or 0) > self.inputs.tokens:
+        first, last = self.inputs.first, self.inputs.tokens
+        if not first <= self.view.start < last or (self.view.stop or 0) > last:
+            within = f"{last} tokens" if first == 0 else f"the {last - first} tokens with a query"
             raise ValueError(
-                f"the view must lie within {self.inputs.tokens} tokens, got {self.view.start} to "
-                f"{self.view.stop}; use 0 to {self.inputs.tokens}."
+                f"the view must lie within {within}, got {self.view.start} to {self.view.stop}; "
+                f"use {first} to {last}."
             )
 
     @property

@@ -231,7 +231,7 @@ def shift_error(inputs: Inputs, encoding: Encoding, start: int, stop: int) -> fl
 def norm_error(inputs: Inputs, encoding: Encoding) -> float:
     """Return the largest relative change of a norm when vectors are encoded."""
     vectors = load(inputs, encoding.head_dim)
-    before = (vectors.q, vectors.k)
+    before = (vectors.q[inputs.first :], vectors.k)
     after = apply_encoding(*before, encoding, layout=vectors.layout)
     old, new = (torch.cat(vectors).square().sum(-1).sqrt() for vectors in (before, after))
     return float((new / old - 1).abs().max())

@@ -1,21 +1,23 @@
-"""Where queries and keys come from: a bundled sample, their expectation, or chance.
+"""Where queries and keys come from: a bundled sample, a capture, their expectation, or chance.
 
 Each source is a frozen description that is loaded on demand; two equal descriptions load
 equal vectors. :data:`SOURCES` lists them by name.
 """
 
 from xpos_viz.inputs.capture import Capture
+from xpos_viz.inputs.captured import Captured
 from xpos_viz.inputs.sample import Sample
 from xpos_viz.inputs.synthetic import Expectation, Random
 from xpos_viz.inputs.vectors import Vectors
 
-Inputs = Sample | Expectation | Random
+Inputs = Sample | Captured | Expectation | Random
 
 SOURCES: dict[str, type[Inputs]] = {
     "sample": Sample,
+    "capture": Captured,
     "expectation": Expectation,
     "random": Random,
 }
 """All sources of queries and keys, by name."""
 
-__all__ = ["SOURCES", "Capture", "Expectation", "Inputs", "Random", "Sample", "Vectors"]
+__all__ = ["SOURCES", "Capture", "Captured", "Expectation", "Inputs", "Random", "Sample", "Vectors"]

@@ -144,6 +144,11 @@ class Capture:
         """Width d of queries and keys."""
         return self.q.shape[-1]
 
+    @property
+    def bytes(self) -> int:
+        """How many bytes q and k take."""
+        return self.q.nbytes + self.k.nbytes
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """A name of each key that can be shown as text; none where there is no text."""
@@ -195,6 +200,18 @@ class Capture:
             raise ValueError(f"there is no layer {layer!r:.40}; use one of: {legal}.")
         return self.layers.index(layer)
 
+    def key_head(self, head: int) -> int:
+        """Return the key head that a query head reads.
+
+        Raises
+        ------
+        ValueError
+            For a head that was not captured.
+        """
+        if type(head) is not int or head not in range(self.heads):
+            raise ValueError(f"there is no head {head!r:.40}; use 0 to {self.heads - 1}.")
+        return head * self.key_heads // self.heads
+
     def vectors(self, layer: int, head: int) -> Vectors:
         """Return the queries of a head, and the keys that it reads, float64.
 
@@ -204,11 +221,8 @@ class Capture:
             For a layer or head that was not captured.
         """
         place = self.place(layer)
-        if type(head) is not int or head not in range(self.heads):
-            raise ValueError(f"there is no head {head!r:.40}; use 0 to {self.heads - 1}.")
-        q = self.q[place, head].double()
-        k = self.k[place, head * self.key_heads // self.heads].double()
-        return Vectors(q, k, self.layout, self.labels)
+        k = self.k[place, self.key_head(head)]
+        return Vectors(self.q[place, head].double(), k.double(), self.layout, self.labels)
 
     def layer_vectors(
         self, layer: int

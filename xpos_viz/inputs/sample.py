@@ -142,6 +142,11 @@ class Sample:
         """How many tokens there are."""
         return len(self.capture.tokens)
 
+    @property
+    def first(self) -> int:
+        """The first token that has a query."""
+        return 0
+
     def load(self, head_dim: int) -> Vectors:
         """Return the captured vectors, which have width 64 and no other."""
         if head_dim != HEAD_DIM:

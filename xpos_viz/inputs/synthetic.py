@@ -41,6 +41,11 @@ class Expectation:
         """How many tokens there are."""
         return self.length
 
+    @property
+    def first(self) -> int:
+        """The first token that has a query."""
+        return 0
+
     def load(self, head_dim: int, dtype: torch.dtype = torch.float64) -> Vectors:
         """Return the vectors at that width, of that dtype."""
         ones = torch.ones(self.length, head_dim, dtype=dtype)
@@ -87,6 +92,11 @@ class Random:
     def tokens(self) -> int:
         """How many tokens there are."""
         return self.length
+
+    @property
+    def first(self) -> int:
+        """The first token that has a query."""
+        return 0
 
     def load(self, head_dim: int, dtype: torch.dtype = torch.float64) -> Vectors:
         """Return the vectors at that width, of that dtype; each dtype draws its own numbers."""

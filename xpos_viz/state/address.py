@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xpos_viz.experiment import Experiment, parse_number
-from xpos_viz.inputs import SOURCES
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state.changes import with_own
-from xpos_viz.state.model import OWN, SETTINGS, State, opening, within_caps
+from xpos_viz.state.model import OPENED, OWN, SETTINGS, State, opening, within_caps
 from xpos_viz.state.settings import Setting, Words
 from xpos_viz.texts import LANGUAGES
 
@@ -91,7 +90,7 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     parse, is not legal, or exceeds a cap leaves the opening value in place.
     """
     address = _Address(dict(parameters))
-    source = address.take("source", Words(("sample", *SOURCES)))
+    source = address.take("source", Words(OPENED))
     sample = source == "sample"
     name = address.take("name", Words(("tidebook", *SAMPLES))) if sample else "tidebook"
     language = address.take("lang", Words(("", *LANGUAGES))) or None

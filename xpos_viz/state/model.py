@@ -45,6 +45,9 @@ SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
 
 
+OPENED: tuple[str, ...] = ("sample", "expectation", "random")
+"""Sources that open with nothing brought along, the usual one first."""
+
 MAX_LENGTH = cap("LENGTH", 2048, step=2)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
 
