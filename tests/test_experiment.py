@@ -262,7 +262,10 @@ def test_its_own_parameter_goes_before_the_common_one():
                 "stage, start, stop."
             ),
         ),
-        ({"source": "net"}, "unknown source 'net'; use one of: sample, capture, expectation, random."),
+        (
+            {"source": "net"},
+            "unknown source 'net'; use one of: sample, capture, expectation, random.",
+        ),
         (
             {"encodings": "rope,alibi9"},
             f"unknown encoding 'alibi9'; use one of: {', '.join(REGISTRY)}.",

@@ -16,13 +16,13 @@ from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.pooling import block_size, pooled_map
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES, MapStage, Reduce
 from xpos_viz.state import opening
-from xpos_viz.state.model import MAX_LONG_LENGTH, OPENED
+from xpos_viz.state.model import MAX_LONG_LENGTH
 from xpos_viz.state.settings import Words
 from xpos_viz.studies.long import LongMap, map_table
 from xpos_viz.texts import catalogue
 
 INPUTS: tuple[str, ...] = tuple(
-    dict.fromkeys(entry.name for source in OPENED for entry in fields(SOURCES[source]))
+    dict.fromkeys(entry.name for kind in SOURCES.values() for entry in fields(kind))
 )
 """What queries and keys are described by, beside their source."""
 
@@ -31,12 +31,12 @@ def _inputs(function: Callable[..., None]) -> Callable[..., None]:
     """Add options for queries and keys."""
     words = catalogue("en")
     for name in reversed(INPUTS):
-        having = [source for source in OPENED if name in SOURCES[source].__annotations__]
+        having = [source for source, kind in SOURCES.items() if name in kind.__annotations__]
         meaning = words[f"ui.{name}_help"].format(cap=f"{MAX_LONG_LENGTH:,}")
         said = f"{meaning} [{', '.join(having)}]"
         function = click.option("--" + name.replace("_", "-"), help=said)(function)
     said = words["ui.source_help"]
-    sources = click.Choice(OPENED)
+    sources = click.Choice(tuple(SOURCES))
     option = click.option("--source", type=sources, default="sample", show_default=True, help=said)
     return option(function)
 

@@ -45,6 +45,20 @@ def label(piece: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
+def plain_text(text: str) -> str:
+    r"""Return a text that can be shown anywhere: without what is neither printable nor a space.
+
+    Examples
+    --------
+    >>> plain_text("tide
+‮book")
+    'tide
+book'
+    """
+    return "".join(letter for letter in text if letter.isprintable() or letter in "
+	")
+
+
 def gap(piece: str) -> str:
     """Return the white space in front of a token, so that its text can be read.
 

@@ -305,7 +305,8 @@ def _row(inputs: Computed, encoding: Encoding, query: int) -> Row:
 def _layer(inputs: Computed, encoding: Encoding) -> Layer:
     """What the heads of a layer read; computed once."""
     parts = [_of_part(inputs, encoding, heads) for heads in _head_parts(inputs)]
-    maps, means = (torch.cat(part, dim) for part, dim in zip(zip(*parts, strict=True), (0, -1), strict=True))
+    whole, numbers = zip(*parts, strict=True)
+    maps, means = torch.cat(whole), torch.cat(numbers, -1)
     return Layer(frozen(maps.numpy()), *(frozen(mean.numpy()) for mean in means))
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import family_name, number, tokens
-from xpos_viz.inputs import Expectation, Random, Sample
+from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
 from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
@@ -27,7 +27,7 @@ from xpos_viz.state.changes import (
     with_view,
     with_window,
 )
-from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, OPENED, SHARED, SWITCH, source_of
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, source_of
 from xpos_viz.state.settings import Several, Words
 from xpos_viz.texts import LANGUAGES, Text, texts
 from xpos_viz.ui import notices, session
@@ -244,7 +244,7 @@ def language_switch(text: Text) -> None:
 def _source(text: Text, experiment: Experiment) -> None:
     """Where queries and keys come from."""
     inputs = experiment.inputs
-    _choice(text, "source", OPENED, source_of(experiment), with_source, "ui.sources")
+    _choice(text, "source", tuple(SOURCES), source_of(experiment), with_source, "ui.sources")
     if isinstance(inputs, Sample):
         _sample(text, inputs)
     if isinstance(inputs, Expectation | Random):
