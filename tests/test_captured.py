@@ -172,13 +172,11 @@ def test_many_sessions_keep_at_once():
     store = Store(Limits(kept=5 * 640))
     captures = [numbered(number) for number in range(8)]
     threads = [Thread(target=lambda: [store.keep(each) for each in captures * 5]) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for step in (Thread.start, Thread.join):
+        list(map(step, threads))
     hashes = [each.hash for each in captures]
     assert all(_kept(store, name) for name in hashes)  # while somebody uses them
-    del captures, threads, thread
+    del captures, threads
     gc.collect()
     assert sum(_kept(store, name) for name in hashes) == 5
 

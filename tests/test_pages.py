@@ -179,8 +179,9 @@ def shown(page, key):
 
 
 def words(page):
-    """All that the page says in sentences."""
-    return "\n".join(element.value for element in (*page.markdown, *page.caption, *page.warning))
+    """All that the page says in sentences, as a reader sees signs that are escaped."""
+    said = "\n".join(element.value for element in (*page.markdown, *page.caption, *page.warning))
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", said)
 
 
 def columns(array, layout):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 _FRACTIONS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔"}
+_SPACES = " \n\t\u00a0\u3000"  # that a gap may be made of
 _LONGEST = 40  # characters of a label; a token can be as long as its author likes
 
 
@@ -50,13 +51,10 @@ def plain_text(text: str) -> str:
 
     Examples
     --------
-    >>> plain_text("tide
-‮book")
-    'tide
-book'
+    >>> plain_text("tide\n\x1b\u202ebook")
+    'tide\nbook'
     """
-    return "".join(letter for letter in text if letter.isprintable() or letter in "
-	")
+    return "".join(letter for letter in text if letter.isprintable() or letter in _SPACES)
 
 
 def gap(piece: str) -> str:
@@ -67,7 +65,8 @@ def gap(piece: str) -> str:
     >>> gap(" lighthouse"), gap("house")
     (' ', '')
     """
-    return piece[: len(piece) - len(piece.lstrip())]
+    space = piece[: len(piece) - len(piece.lstrip())]
+    return "".join(letter for letter in space[:_LONGEST] if letter in _SPACES)
 
 
 def _share(piece: str, share: int, shares: int) -> str:

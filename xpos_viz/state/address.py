@@ -13,7 +13,7 @@ from xpos_viz.experiment import Experiment, parse_number
 from xpos_viz.inputs import SOURCES
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state.changes import with_own
-from xpos_viz.state.model import OWN, SETTINGS, State, opening, within_caps
+from xpos_viz.state.model import OWN, SETTINGS, State, opened, opening, within_caps
 from xpos_viz.state.settings import Setting, Words
 from xpos_viz.texts import LANGUAGES
 
@@ -52,7 +52,7 @@ def to_address(state: State) -> dict[str, str]:
     """Return what of a state differs from its opening, as the parameters of an address."""
     entries = state.experiment.to_dict()
     named = {key: entries[key] for key in _NAMES if key in entries}
-    known = opening(*named.values()).to_dict()
+    known = opened(state.experiment).to_dict()
     parameters = {key: value for key, value in named.items() if value not in ("sample", "tidebook")}
     parameters |= {
         key: value

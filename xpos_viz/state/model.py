@@ -202,6 +202,16 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
     return _pair(made, 10_000.0, 512.0, min(64, MAX_HEAD_DIM))
 
 
+def opened(experiment: Experiment) -> Experiment:
+    """Return the settings that the source of an experiment opens with."""
+    inputs = experiment.inputs
+    if isinstance(inputs, Sample):
+        return opening("sample", inputs.name)
+    if isinstance(inputs, Captured):
+        return opening("capture", inputs.data)
+    return opening(source_of(experiment))
+
+
 def within_caps(experiment: Experiment) -> Experiment:
     """Return the experiment, or raise ValueError if it is more than the page may show."""
     for name, value, most in (

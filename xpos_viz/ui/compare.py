@@ -60,7 +60,7 @@ def _take(moves: livemap.Moves) -> None:
 def _figures(text: Text) -> None:
     """What the picture is of, and its figures to take along."""
     maps, decay = pictures(state(), text)
-    st.caption("  \n".join(cast("Heatmaps", maps.description).about))
+    page.notes(cast("Heatmaps", maps.description).about)
     downloads.show(maps, text)
     downloads.show(decay, text)
 

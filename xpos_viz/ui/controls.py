@@ -10,12 +10,12 @@ import streamlit as st
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import family_name, number, tokens
-from xpos_viz.inputs import SOURCES, Expectation, Random, Sample
-from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
+from xpos_viz.inputs import SOURCES, Captured, Computed, Expectation, Random, Sample
+from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS
-from xpos_viz.state import OWN, SETTINGS, State, opening
+from xpos_viz.state import OWN, SETTINGS, State
 from xpos_viz.state.changes import (
     with_apart,
     with_head_dim,
@@ -27,15 +27,16 @@ from xpos_viz.state.changes import (
     with_view,
     with_window,
 )
-from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, source_of
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, SHARED, SWITCH, opened, source_of
 from xpos_viz.state.settings import Several, Words
 from xpos_viz.texts import LANGUAGES, Text, texts
-from xpos_viz.ui import notices, session
+from xpos_viz.ui import notices, session, upload
 from xpos_viz.ui.session import commit, language, loaded, moved, state
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
 
+_FEW = 8  # layers that stand side by side
 _OFFERED = "offered"
 
 Change = Callable[[State, Any], State]
@@ -151,7 +152,7 @@ def colours(text: Text) -> None:
 
 def width(text: Text) -> None:
     """Draw the width of a head, where it is not that of a model."""
-    if not isinstance(state().experiment.inputs, Sample):
+    if not isinstance(state().experiment.inputs, Computed):
         value = state().experiment.encodings[0].head_dim
         _series(text, "head_dim", HEAD_DIMS, value, MAX_HEAD_DIM, with_head_dim)
 
@@ -244,9 +245,15 @@ def language_switch(text: Text) -> None:
 def _source(text: Text, experiment: Experiment) -> None:
     """Where queries and keys come from."""
     inputs = experiment.inputs
-    _choice(text, "source", tuple(SOURCES), source_of(experiment), with_source, "ui.sources")
+    brought = isinstance(inputs, Captured) or upload.known() is not None
+    sources = tuple(source for source in SOURCES if source != "capture" or brought)
+    _choice(text, "source", sources, source_of(experiment), _with_source, "ui.sources")
+    if is_shown("data"):
+        upload.show(text)
     if isinstance(inputs, Sample):
-        _sample(text, inputs)
+        _name(text, inputs)
+    if isinstance(inputs, Computed):
+        _head(text, inputs)
     if isinstance(inputs, Expectation | Random):
         _series(text, "length", LENGTHS, inputs.length, MAX_LENGTH, with_inputs_named("length"))
         width(text)
@@ -272,8 +279,13 @@ def _source(text: Text, experiment: Experiment) -> None:
         )
 
 
-def _sample(text: Text, inputs: Sample) -> None:
-    """Which text, layer and head."""
+def _with_source(old: State, new: str) -> State:
+    """The change of the source."""
+    return upload.with_brought(old) if new == "capture" else with_source(old, new)
+
+
+def _name(text: Text, inputs: Sample) -> None:
+    """Which text."""
     _choice(
         text,
         "name",
@@ -282,19 +294,22 @@ def _sample(text: Text, inputs: Sample) -> None:
         lambda old, new: with_source(old, "sample", new),
         "ui.samples",
     )
+
+
+def _head(text: Text, inputs: Computed) -> None:
+    """Which layer and head."""
+    capture = inputs.capture
+    few = len(capture.layers) <= _FEW
     _control(
-        st.segmented_control,
+        partial(st.segmented_control, required=True) if few else st.selectbox,
         "layer",
         text("ui.layer"),
         inputs.layer,
         with_inputs_named("layer"),
-        options=layers_of(inputs.name),
-        required=True,
+        options=capture.layers,
         help=text("ui.layer_help"),
     )
-    _series(
-        text, "head", range(heads_of(inputs.name)), inputs.head, None, with_inputs_named("head")
-    )
+    _series(text, "head", range(capture.heads), inputs.head, None, with_inputs_named("head"))
 
 
 def _encodings(text: Text, experiment: Experiment) -> None:
@@ -434,7 +449,4 @@ def with_inputs_named(name: str) -> Change:
 
 def _reset(old: State) -> State:
     """Return to the opening settings of the source."""
-    inputs = old.experiment.inputs
-    name = inputs.name if isinstance(inputs, Sample) else ""
-    fresh = opening(source_of(old.experiment), name)
-    return State(fresh, old.language, present=old.present, show=old.show)
+    return State(opened(old.experiment), old.language, present=old.present, show=old.show)

@@ -1,6 +1,5 @@
 """The page that reads a sentence: which tokens a query reads, and which gain or lose under XPos."""
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +19,7 @@ from xpos_viz.statistics import attention_distance, attention_entropy, sink_shar
 from xpos_viz.studies.tokens import Heads, Reading, all_heads, own_encoding, read
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page
+from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, language, state
 
 FORMULAS = (
@@ -68,7 +68,7 @@ def _reading(inputs: Computed, text: Text) -> None:
     (reading, heads), (bars, maps) = studied(inputs, state()), pictures(state(), text)
     passage = tinted(reading, text, state().colours)
     st.html(markup(passage, page.mode()))
-    st.caption("  \n".join(passage.notes))
+    page.notes(passage.notes)
     page.picture(bars, text)
     page.picture(maps, text)
     st.table(_table(heads, text))
@@ -139,7 +139,7 @@ def _ends(reading: Reading, text: Text) -> str:
     change, words = reading.change, {"query": number(reading.query)}
     for name, key in zip(("gainer", "loser"), ends(reading), strict=True):
         words |= {
-            name: _plain(token_name(reading, key, text)),
+            name: plain(token_name(reading, key, text)),
             f"{name}_points": points(change[key]),
             f"{name}_before": percent(reading.before.weights[key]),
             f"{name}_after": percent(reading.after.weights[key]),
@@ -163,8 +163,3 @@ def _arrows(
 ) -> list[str]:
     """Pairs of numbers, before → after."""
     return [f"{written(one)} → {written(other)}" for one, other in zip(before, after, strict=True)]
-
-
-def _plain(words: str) -> str:
-    """Words that Markdown shows letter by letter."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", words)
