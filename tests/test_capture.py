@@ -11,7 +11,7 @@ from torch import Tensor
 from tests import reference
 from xpos_viz import nope, rope, xpos
 from xpos_viz.inputs import Capture
-from xpos_viz.inputs.capture import check_vectors
+from xpos_viz.inputs.checks import check_vectors
 from xpos_viz.inputs.labels import gap, label, pieces
 from xpos_viz.inputs.sample import SAMPLES, read_sample, sample_capture
 

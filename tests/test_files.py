@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import save
 
 import xpos_viz
@@ -321,3 +323,36 @@ def test_words_that_are_json_have_their_names():
     read = read_capture(npz(**arrays(), words=words))
     assert read.encodings == (Encoding("yarn", (("head_dim", 8),)),) * 2
     assert read.tokens == ("a",) * 5
+
+
+PIECES = st.text(st.characters(codec="utf-8"), max_size=6)
+
+
+@st.composite
+def captures(draw):
+    """Any small capture."""
+    layers, key_heads, group, queries = (draw(st.integers(1, 3)) for _ in range(4))
+    keys, width = queries + draw(st.integers(0, 3)), 2 * draw(st.integers(1, 3))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
+    q = torch.randn(layers, key_heads * group, queries, width, generator=generator)
+    k = torch.randn(layers, key_heads, keys, width, generator=generator)
+    dtype = draw(st.sampled_from(DTYPES))
+    return Capture(
+        q.to(dtype),
+        k.to(dtype),
+        layers=tuple(sorted(draw(st.sets(st.integers(0, 99), min_size=layers, max_size=layers)))),
+        layout=draw(st.sampled_from(["half", "interleaved"])),
+        tokens=tuple(draw(st.lists(PIECES, min_size=keys, max_size=keys))),
+        key_positions=torch.arange(keys) + draw(st.floats(-9, 9)),
+        encodings=(draw(st.sampled_from([None, rope(width, base=9.0), xpos(width, gamma=0.7)])),),
+        scales=(draw(st.floats(1e-9, 1e9)),),
+        softcap=draw(st.floats(0, 1e9)),
+        text=draw(PIECES),
+    )
+
+
+@given(captures())
+def test_any_capture_comes_back_whole(capture):
+    suffixes = [".safetensors", ".npz"][: 1 if capture.q.dtype == torch.bfloat16 else 2]
+    for suffix in suffixes:
+        assert read_capture(capture_bytes(capture, suffix)).hash == capture.hash

@@ -71,6 +71,7 @@ def flagged(content, place, value):
 
 
 BOTH = [("q.npy", npy(np.ones((1, 2), "<f4"))), ("k.npy", npy(np.ones((1, 2), "<f4")))]
+NESTED = json.loads("[" * 90 + "]" * 90)
 WRITTEN = "use np.savez, and a file that was written whole."
 
 REFUSED = {
@@ -208,7 +209,7 @@ REFUSED = {
     "a thousand million tokens": (
         with_q(header(shape="(1000000000, 64)")),
         (
-            "q must be at most 134,217,728 bytes, got the shape (1000000000, 64), 256,000,000,000 "
+            "q must be at most 67,108,864 bytes, got the shape (1000000000, 64), 256,000,000,000 "
             "bytes; use fewer layers, heads or tokens, or set XPOS_VIZ_MAX_UNPACKED."
         ),
     ),
@@ -349,6 +350,28 @@ REFUSED = {
     "nested words": (
         npz(**arrays(), words='{"text": ' + "[" * 100_000),
         "words must be JSON, got '" + '{"text": ' + "[" * 30 + ": nested too deeply; use {}.",
+    ),
+    "words too deep": (
+        npz(**arrays(), words=json.dumps({"masks": NESTED})),
+        "words must be JSON, got '" + '{"masks": ' + "[" * 29 + ": nested too deeply; use {}.",
+    ),
+    "an encoding too deep": (
+        save(
+            {"q": torch.ones(1, 8), "k": torch.ones(1, 8)},
+            {"words": json.dumps({"encodings": [{"name": "rope", "base": NESTED}]})},
+        ),
+        (
+            'words must be JSON, got \'{"encodings": [{"name": "rope", "base":: '
+            "nested too deeply; use {}."
+        ),
+    ),
+    "a number beyond all": (
+        npz(**arrays(), words='{"softcap": 1' + "0" * 400 + "}"),
+        (
+            "words must be JSON, got '"
+            f'{{"softcap": 1{"0" * 26}: '
+            "a number has too many digits; use {}."
+        ),
     ),
     "a list that is none": (
         npz(**arrays(), words='{"masks": "causal"}'),
@@ -606,7 +629,13 @@ def test_archives_of_any_arrays(q, k, words):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 9)
+    | st.integers()
+    | st.sampled_from([10**400, NESTED])
+    | st.floats()
+    | st.text(),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=12,
 )

@@ -116,8 +116,8 @@ def check_batches(q: Tensor, k: Tensor, m: Tensor, n: Tensor) -> None:
             )
 
 
-def _check_vector(name: str, x: object, encoding: Encoding) -> None:
-    """Raise ValueError unless `x` is a floating tensor (…, tokens, head_dim)."""
+def floating(name: str, x: object) -> Tensor:
+    """Return `x` if it is a tensor of one of :data:`DTYPES`, else raise ValueError."""
     if not isinstance(x, Tensor):
         raise ValueError(
             f"{name} must be a torch tensor, got {type(x).__name__}; use torch.as_tensor({name})."
@@ -125,6 +125,12 @@ def _check_vector(name: str, x: object, encoding: Encoding) -> None:
     if x.dtype not in DTYPES:
         legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
         raise ValueError(f"{name} must be one of {legal}, got {x.dtype}; use {name}.float().")
+    return x
+
+
+def _check_vector(name: str, x: object, encoding: Encoding) -> None:
+    """Raise ValueError unless `x` is a floating tensor (…, tokens, head_dim)."""
+    x = floating(name, x)
     if x.ndim < 2 or x.shape[-1] != encoding.head_dim:
         raise ValueError(
             f"{name} must have the shape (…, tokens, {encoding.head_dim}) of {encoding!r}, "

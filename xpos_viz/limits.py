@@ -26,13 +26,16 @@ def cap(name: str, usual: int, *, step: int = 1) -> int:
 class Limits:
     """What is taken of queries and keys that someone brings.
 
+    Reading takes up to three times the bytes of q and k for a moment, the file among them: 98 MiB
+    for a file of 35 MiB.
+
     Parameters
     ----------
     upload
         Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB. The dashboard's server takes no more than
         `server.maxUploadSize` in .streamlit/config.toml, whatever is set here.
     unpacked
-        Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 128 MiB.
+        Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 64 MiB.
     letters
         Bytes of what is text in it: tokens, header, or a table (XPOS_VIZ_MAX_LETTERS): 4 MiB.
     tokens
@@ -46,7 +49,7 @@ class Limits:
     """
 
     upload: int = 1 << 26
-    unpacked: int = 1 << 27
+    unpacked: int = 1 << 26
     letters: int = 1 << 22
     tokens: int = 4096
     cells: int = 1 << 30

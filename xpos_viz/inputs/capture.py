@@ -6,12 +6,11 @@ each layer, and a cap on the logits.
 """
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -19,20 +18,20 @@ from torch import Tensor
 
 from xpos_viz.attention import attention_logits, attention_weights
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import (
-    DTYPES,
-    Layout,
-    check_layout,
-    is_finite,
-    real_positions,
-    token_positions,
+from xpos_viz.entry import Layout, check_layout
+from xpos_viz.inputs.checks import (
+    check_encoding,
+    check_factors,
+    check_layers,
+    check_texts,
+    check_vectors,
+    each_layer,
+    positions_of,
 )
 from xpos_viz.inputs.labels import gap, label
 from xpos_viz.inputs.vectors import Vectors
 from xpos_viz.kernel import attention_scores, turn
 from xpos_viz.masks import Mask
-
-T = TypeVar("T")
 
 
 def _usual() -> Tensor:
@@ -44,8 +43,9 @@ def _usual() -> Tensor:
 class Capture:
     r"""Queries and keys of a model's layers and heads, before any position encoding.
 
-    What is left empty has its usual value. `encodings`, `masks` and `scales` hold one value
-    for each layer, or one for all of them. Query head h reads key head ⌊h·H_k/H_q⌋.
+    What is left empty has its usual value. `encodings`, `masks` and `scales` hold one value for
+    each layer, or one for all of them. Query head h reads key head ⌊h·H_k/H_q⌋. Its tensors are
+    not to be changed.
 
     Parameters
     ----------
@@ -85,8 +85,10 @@ class Capture:
     >>> from xpos_viz import rope
     >>> q, k = torch.ones(2, 4, 3, 8), torch.ones(2, 1, 3, 8)
     >>> capture = Capture(q, k, layers=(0, 5), tokens=("to", " be", " so"), encodings=(rope(8),))
-    >>> capture.heads, capture.masks, capture.labels
-    (4, ('causal', 'causal'), ('to', 'be', 'so'))
+    >>> capture
+    <Capture of 2 layers, 4 heads over 1, 3 queries, 3 keys, head_dim 8, torch.float32>
+    >>> capture.masks, capture.labels
+    (('causal', 'causal'), ('to', 'be', 'so'))
     >>> capture.weights(5)[0]
     tensor([[1.0000, 0.0000, 0.0000],
             [0.4186, 0.5814, 0.0000],
@@ -110,24 +112,34 @@ class Capture:
     def __post_init__(self) -> None:
         check_vectors(self.q, self.k)
         check_layout(self.layout)
-        count, width = len(self.q), self.q.shape[-1]
-        m, n = _positions(self)
-        words: dict[str, Any] = {
+        (count, heads, queries, width), keys = self.q.shape, self.k.shape[-2]
+        m, n = positions_of(queries, keys, self.query_positions, self.key_positions)
+        checked: dict[str, Any] = {
             "q": self.q.detach().cpu().contiguous(),
             "k": self.k.detach().cpu().contiguous(),
             "layers": tuple(self.layers) or tuple(range(count)),
             "tokens": tuple(self.tokens),
             "query_positions": m,
             "key_positions": n,
-            "encodings": _each("encodings", self.encodings, count),
-            "masks": _each("masks", self.masks, count),
-            "scales": _each("scales", self.scales or (width**-0.5,), count),
+            "encodings": each_layer("encodings", self.encodings, count),
+            "masks": each_layer("masks", [str(Mask.of(mask)) for mask in self.masks], count),
+            "scales": each_layer("scales", self.scales or (width**-0.5,), count),
         }
-        for name, value in words.items():
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
-        _check_layers(self.layers, count)
-        _check_texts(self)
-        _check_attention(self)
+        check_layers(self.layers, count)
+        check_texts(self.tokens, keys, model=self.model, text=self.text)
+        check_factors(self.scales, self.softcap)
+        for encoding in self.encodings:
+            check_encoding(encoding, heads, width)
+
+    def __repr__(self) -> str:
+        """Return what there is in a line, without any of its entries or texts."""
+        (layers, heads, queries, width), keys = self.q.shape, self.k.shape[2]
+        return (
+            f"<Capture of {layers} layers, {heads} heads over {self.key_heads}, {queries} queries, "
+            f"{keys} keys, head_dim {width}, {self.q.dtype}>"
+        )
 
     @property
     def heads(self) -> int:
@@ -331,7 +343,7 @@ class Capture:
         """
         used = [self.encoding(layer, encoding) for layer in self.layers]
         for each in used:
-            _check_encoding(each, self)
+            check_encoding(each, self.heads, self.head_dim)
             if each.heads not in (None, self.key_heads):
                 raise ValueError(
                     f"keys of {self.key_heads} heads cannot be turned back for {each.heads}, got "
@@ -368,140 +380,3 @@ class Capture:
                 f"use an encoding, such as rope({self.head_dim})."
             )
         return own
-
-
-def check_vectors(q: object, k: object) -> None:
-    """Raise ValueError unless q and k are queries and keys of the same layers."""
-    for name, x, dimensions in (("q", q, "queries"), ("k", k, "keys")):
-        _check_vector(name, x, f"(layers, heads, {dimensions}, head_dim)")
-    if not (isinstance(q, Tensor) and isinstance(k, Tensor)):
-        return
-    if q.dtype != k.dtype:
-        raise ValueError(f"q and k must share a dtype, got {q.dtype} and {k.dtype}; use k.to(q).")
-    if (len(q), q.shape[-1]) != (len(k), k.shape[-1]):
-        raise ValueError(
-            f"q and k must have the same layers and head_dim, got {tuple(q.shape)} and "
-            f"{tuple(k.shape)}; use (layers, heads, tokens, head_dim) for both."
-        )
-    if q.shape[1] % k.shape[1]:
-        raise ValueError(
-            f"the heads of q must be a multiple of the heads of k, got {q.shape[1]} and "
-            f"{k.shape[1]}; use (layers, heads, tokens, head_dim) for both."
-        )
-
-
-def _check_vector(name: str, x: object, shape: str) -> None:
-    """Raise ValueError unless `x` is a finite floating tensor of four dimensions."""
-    if not isinstance(x, Tensor):
-        raise ValueError(
-            f"{name} must be a torch tensor, got {type(x).__name__}; use torch.as_tensor({name})."
-        )
-    if x.dtype not in DTYPES:
-        legal = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
-        raise ValueError(f"{name} must be one of {legal}, got {x.dtype}; use {name}.float().")
-    if x.ndim != 4:
-        raise ValueError(
-            f"{name} must have the shape {shape}, got {tuple(x.shape)}; "
-            "use 1 for a dimension that is not there."
-        )
-    if 0 in x.shape:
-        raise ValueError(
-            f"{name} must have the shape {shape}, all at least 1, got {tuple(x.shape)}; "
-            "use keys and queries of some tokens."
-        )
-    if x.shape[-1] % 2:
-        raise ValueError(
-            f"head_dim must be an even integer ≥ 2, got {x.shape[-1]} in {name} of shape "
-            f"{tuple(x.shape)}; use {shape}."
-        )
-    if not bool(x.isfinite().all()):
-        count = int((~x.isfinite()).sum())
-        raise ValueError(
-            f"{name} must be finite, got {count} entries of {x.numel()} that are NaN or infinite; "
-            "use a capture in float32."
-        )
-
-
-def _positions(capture: Capture) -> tuple[Tensor, Tensor]:
-    """Positions of queries and keys, given or usual."""
-    m, n = (
-        None if len(given) == 0 else real_positions(given, name)
-        for name, given in (
-            ("query_positions", capture.query_positions),
-            ("key_positions", capture.key_positions),
-        )
-    )
-    m, n = token_positions(capture.q.shape[-2], capture.k.shape[-2], m, n)
-    for name, positions in (("query_positions", m), ("key_positions", n)):
-        if positions.ndim != 1:
-            raise ValueError(
-                f"{name} must be one number for each token, got the shape "
-                f"{tuple(positions.shape)}; use one row."
-            )
-    return m, n
-
-
-def _each(name: str, values: Sequence[T], layers: int) -> tuple[T, ...]:
-    """One value for each layer."""
-    if len(values) not in (1, layers):
-        raise ValueError(
-            f"{name} must hold one value for each of {layers} layers, or one for all, "
-            f"got {len(values)}; use one."
-        )
-    return tuple(values) if len(values) == layers else (values[0],) * layers
-
-
-def _check_layers(layers: tuple[int, ...], count: int) -> None:
-    """Raise ValueError unless there is a number for each layer, ascending."""
-    whole = all(type(layer) is int and layer >= 0 for layer in layers)
-    if not whole or len(layers) != count or list(layers) != sorted(set(layers)):
-        raise ValueError(
-            f"layers must be {count} whole numbers ≥ 0, ascending, got {layers!r:.60}; "
-            "use the place of each layer in its model."
-        )
-
-
-def _check_texts(capture: Capture) -> None:
-    """Raise ValueError unless the words are words, one for each key."""
-    keys = capture.k.shape[-2]
-    if capture.tokens and len(capture.tokens) != keys:
-        raise ValueError(
-            f"tokens must be as many as there are keys, {keys}, got {len(capture.tokens)}; "
-            "use one piece of text for each key, or none."
-        )
-    named = [("model", capture.model), ("text", capture.text)]
-    for name, word in (*named, *(("tokens", token) for token in capture.tokens)):
-        _check_text(name, word)
-
-
-def _check_text(name: str, word: object) -> None:
-    """Raise ValueError unless a word is text that can be written: half a surrogate cannot."""
-    if not isinstance(word, str) or any("\ud800" <= letter <= "\udfff" for letter in word):
-        raise ValueError(f"{name} must be Unicode text, got {word!r:.60}; use str.")
-
-
-def _check_attention(capture: Capture) -> None:
-    """Raise ValueError unless encodings, masks, scales and cap are those of some attention."""
-    object.__setattr__(capture, "masks", tuple(str(Mask.of(mask)) for mask in capture.masks))
-    for encoding in capture.encodings:
-        _check_encoding(encoding, capture)
-    for scale in capture.scales:
-        if not (is_finite(scale) and scale > 0):
-            raise ValueError(f"scales must be finite numbers > 0, got {scale!r}; use 1/√d.")
-    if not (is_finite(capture.softcap) and 0 <= capture.softcap < math.inf):
-        raise ValueError(
-            f"softcap must be a finite number ≥ 0, got {capture.softcap!r}; use 0 for none."
-        )
-
-
-def _check_encoding(encoding: object, capture: Capture) -> None:
-    """Raise ValueError unless an encoding, if there is one, fits the width and the heads."""
-    if encoding is None:
-        return
-    if not isinstance(encoding, Encoding) or (
-        encoding.head_dim != capture.head_dim or encoding.heads not in (None, capture.heads)
-    ):
-        raise ValueError(
-            f"encodings must fit {capture.heads} heads of head_dim {capture.head_dim}, got "
-            f"{encoding!r:.80}; use rope({capture.head_dim}) or the like, or None."
-        )

@@ -21,12 +21,17 @@ from xpos_viz.inputs.files.parts import VECTORS, WORDS, Parts, parse_words
 from xpos_viz.limits import Limits
 
 _BROKEN = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+_ENTRY = b"PK\x01\x02"  # in front of each entry of the directory, all of which zipfile reads
 _MOST_MEMBERS = 256
 _ENCRYPTED = 1
 
 
 def read_npz(content: bytes, limits: Limits) -> Parts:
     """Return the parts that an archive holds; what is in it beside them is not read."""
+    if (count := content.count(_ENTRY)) > _MOST_MEMBERS:
+        raise ValueError(
+            f"the file must hold at most {_MOST_MEMBERS} arrays, got {count:,}; use q and k."
+        )
     with _whole(*_BROKEN, ValueError):
         archive = ZipFile(BytesIO(content))
     members = _members(archive)
@@ -66,10 +71,6 @@ def _whole(*errors: type[Exception]) -> Generator[None]:
 def _members(archive: ZipFile) -> dict[str, ZipInfo]:
     """The arrays of an archive that are wanted, by name."""
     infos = archive.infolist()
-    if len(infos) > _MOST_MEMBERS:
-        raise ValueError(
-            f"the file must hold at most {_MOST_MEMBERS} arrays, got {len(infos):,}; use q and k."
-        )
     wanted = {f"{name}.npy": name for name in (*VECTORS, *WORDS)}
     found = [info for info in infos if info.filename in wanted]
     names = [wanted[info.filename] for info in found]

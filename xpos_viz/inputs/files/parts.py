@@ -23,6 +23,8 @@ WORDS = (
 )
 """What it may hold beside them; `words` is all of them, as JSON."""
 
+_DEEPEST = 8
+_MOST_DIGITS = 18
 _LISTS = ("layers", "tokens", "encodings", "masks", "scales")
 
 
@@ -120,7 +122,8 @@ def parse_words(text: str, limits: Limits) -> dict[str, Any]:
 def parse_json(name: str, text: str) -> dict[str, Any]:
     """Return the JSON object that a text is, with no name twice; else raise ValueError."""
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=_once, parse_int=_small)
+        _check_depth(found)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ValueError(
@@ -137,6 +140,29 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a name stands twice")
     return found
+
+
+def _small(digits: str) -> int:
+    """A whole number that float64 has."""
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError("a number has too many digits")
+    return int(digits)
+
+
+def _check_depth(found: object) -> None:
+    """Raise ValueError for lists in lists in lists … that no word needs."""
+    inner = [found]
+    for _ in range(_DEEPEST):
+        inner = [entry for each in inner for entry in _entries(each)]
+    if inner:
+        raise ValueError("nested too deeply")
+
+
+def _entries(found: object) -> list[Any]:
+    """What stands in a list or an object of JSON."""
+    if isinstance(found, dict):
+        return list(cast("dict[str, Any]", found).values())
+    return cast("list[Any]", found) if isinstance(found, list) else []
 
 
 def _length(words: Mapping[str, Any], *names: str) -> int | None:

@@ -11,8 +11,9 @@ from xpos_viz.inputs.files.tables import read_csv
 from xpos_viz.inputs.files.tensors import LENGTH, read_safetensors
 from xpos_viz.limits import LIMITS, Limits
 
-_ZIP, _OBJECT = b"PK", b"{"
-_PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+_ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
+_OBJECT = b"{"
+_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 def read_capture(
@@ -81,13 +82,15 @@ def _content(file: str | Path | bytes | BinaryIO, limits: Limits) -> bytes:
 
 def _reader(content: bytes) -> Reader:
     """The reader of what a file begins with."""
-    if content.startswith(_PICKLE):
+    if content.startswith(_ZIPS):
+        return read_npz
+    if content.startswith(MAGIC):
+        return read_npy
+    if content[LENGTH : LENGTH + 1] == _OBJECT:
+        return read_safetensors
+    if content.startswith(_PICKLES):
         raise ValueError(
             f"the file must be .npz, .npy, .safetensors or .csv, got a pickle ({content[:2]!r}), "
             "which can run code; use save_capture."
         )
-    if content.startswith(_ZIP):
-        return read_npz
-    if content.startswith(MAGIC):
-        return read_npy
-    return read_safetensors if content[LENGTH : LENGTH + 1] == _OBJECT else read_csv
+    return read_csv
