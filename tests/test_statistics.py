@@ -14,6 +14,7 @@ from xpos_viz.statistics import (
     attention_entropy,
     attention_table,
     sink_share,
+    total_variation,
     window_share,
 )
 
@@ -194,3 +195,21 @@ def test_weights_of_no_keys_have_no_sink():
 def test_positions_that_do_not_fit():
     text = message(attention_distance, torch.eye(3), query_positions=[0, 1])
     assert text.startswith("query_positions must have the shape (3,) or (batch, 3), got (2,)")
+
+
+def test_total_variation_is_half_of_what_moves():
+    before, after = weights_of(6, 6), weights_of(6, 6, seed=1)
+    expected = [
+        sum(abs(a - b) for a, b in zip(*rows, strict=True)) / 2
+        for rows in zip(before.tolist(), after.tolist(), strict=True)
+    ]
+    assert total_variation(before, after).tolist() == pytest.approx(expected)
+    assert total_variation(before, before).tolist() == [0.0] * 6
+    assert float(total_variation(before, before.flip(-1))[0]) == 1.0
+    blind = torch.zeros(1, 6)
+    assert bool(total_variation(blind, blind).isnan())
+    with pytest.raises(ValueError) as caught:
+        total_variation(before, after[:, :5])
+    assert str(caught.value) == (
+        "both weights must have one shape, got (6, 6) and (6, 5); use the same queries and keys."
+    )

@@ -98,3 +98,6 @@ MODEL = 1e-5
 """Absolute, attention weights of a model in float32, against its own: it forms angles in float32,
 off by 6e-8 of a radian per token, and sums in another order; measured: 4e-6. The model's own
 weights move by .01 and more if base, factor, mask or cap is another."""
+
+REMADE = 2**-9
+"""Relative, a sample made again: two units of float16, since float32 sums may round otherwise."""

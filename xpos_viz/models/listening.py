@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any
 
 import torch
@@ -60,16 +60,19 @@ def listening(model: Any, family: Family, tell: Callable[[Heard], None]) -> Iter
     code: Any = sys.modules[type(layer).__module__]
     turn, attend = code.apply_rotary_pos_emb, code.eager_attention_forward
     calls: list[Call] = []
+    here = get_ident()  # other threads may run models meanwhile
 
     def turn_aloud(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-        calls.append(args)
+        if get_ident() == here:
+            calls.append(args)
         return turn(*args, **options)
 
     def attend_aloud(layer: Any, q: Tensor, k: Tensor, v: Tensor, mask: Any, **options: Any) -> Any:  # noqa: ANN401
-        heard = _heard(family, calls, q, k)
-        calls.clear()
-        softcap = options.get("softcap") or 0.0
-        tell(Heard(layer.layer_idx, *heard, mask, options["scaling"], softcap))
+        if get_ident() == here:
+            heard = _heard(family, calls, q, k)
+            calls.clear()
+            softcap = options.get("softcap") or 0.0
+            tell(Heard(layer.layer_idx, *heard, mask, options["scaling"], softcap))
         return attend(layer, q, k, v, mask, **options)
 
     with _ALONE:

@@ -7,7 +7,7 @@ safetensors or GGUF alone.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,12 +30,19 @@ class Source(Protocol):
         """What the model is called, without its place on this computer."""
         ...
 
-    def config(self) -> Any:  # noqa: ANN401 - a configuration of transformers
-        """Return its configuration."""
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it computes in."""
         ...
 
-    def tokenizer(self) -> Any:  # noqa: ANN401 - a tokenizer of transformers
-        """Return its tokenizer, or None."""
+    @property
+    def config(self) -> Any:  # noqa: ANN401 - a configuration of transformers
+        """Its configuration."""
+        ...
+
+    @property
+    def tokenizer(self) -> Any:  # noqa: ANN401 - a tokenizer of transformers, or None
+        """Its tokenizer."""
         ...
 
     def parameters(self) -> int:
@@ -46,18 +53,13 @@ class Source(Protocol):
         """Return the model."""
         ...
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """What it computes in."""
-        ...
-
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that is in memory."""
+    """A model that is in memory, and its tokenizer or None."""
 
     model: Model
-    given: Any = None
+    tokenizer: Any = None
 
     @property
     def name(self) -> str:
@@ -69,13 +71,10 @@ class Loaded:
         """What it computes in."""
         return self.model.dtype
 
+    @property
     def config(self) -> Any:  # noqa: ANN401
-        """Return its configuration."""
+        """Its configuration."""
         return self.model.config
-
-    def tokenizer(self) -> Any:  # noqa: ANN401
-        """Return the tokenizer that was given."""
-        return self.given
 
     def parameters(self) -> int:
         """Return 0: nothing is to be loaded."""
@@ -118,38 +117,64 @@ class Stored:
         """What it computes in."""
         return getattr(torch, self.word)
 
+    @cached_property
     def config(self) -> Any:  # noqa: ANN401
-        """Return its configuration."""
+        """Its configuration."""
         return self._read(library("transformers").AutoConfig.from_pretrained)
 
+    @cached_property
     def tokenizer(self) -> Any:  # noqa: ANN401
-        """Return its tokenizer."""
+        """Its tokenizer."""
         return self.given or self._read(library("transformers").AutoTokenizer.from_pretrained)
 
     def parameters(self) -> int:
-        """Return how many numbers its files hold, which are not loaded."""
-        if self.file:
-            return _count_gguf(Path(self.at) / self.file)
-        return _count_folder(Path(self.at)) if Path(self.at).is_dir() else _count_hub(self.at)
+        """Return how many numbers its configuration asks for; no memory is taken for them."""
+
+        def empty(*_: object, **__: object) -> Model:
+            with torch.device("meta"):
+                return library("transformers").AutoModel.from_config(self.config)
+
+        return sum(weight.numel() for weight in self._read(empty).parameters())
 
     def load(self) -> Model:
-        """Load it."""
+        """Load it.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be read, or lacks weights, which would be drawn at random.
+        """
+        read = library("transformers").AutoModel.from_pretrained
         kind = {} if self.file else {"use_safetensors": True}
-        options = {**kind, "dtype": self.dtype, "attn_implementation": "eager"}
         with _silent():
-            return self._read(library("transformers").AutoModel.from_pretrained, **options).eval()
+            model, told = self._read(
+                read,
+                dtype=self.dtype,
+                attn_implementation="eager",
+                output_loading_info=True,
+                **kind,
+            )
+        if lacking := sorted(told["missing_keys"]):
+            raise ValueError(
+                f"{self.name} lacks {len(lacking)} of its weights, such as {lacking[0]!r:.80}; "
+                "use a file that is whole."
+            )
+        return model.eval()
 
     def _read(self, read: Callable[..., Any], **options: Any) -> Any:  # noqa: ANN401
         """Read a part of the model, or say what cannot be read."""
         file = {"gguf_file": self.file} if self.file else {}
         try:
             return read(self.at, trust_remote_code=False, **file, **options)
-        except (OSError, ValueError, KeyError) as error:
-            reason = str(error).strip().split("\n")[0]
+        except MemoryError:
+            raise
+        except Exception as error:
+            told = (str(error).strip() or type(error).__name__).split("\n")[0]
+            reason = told.replace(self.at, self.name).rstrip(".: ")
             raise ValueError(
-                f"{self.name} cannot be read: {reason} Use a folder with config.json, a tokenizer "
-                "and model.safetensors, a .gguf file, or, where there is a network, a name on the "
-                "Hugging Face Hub."
+                f"{self.name} cannot be read ({reason:.200}); use a folder with config.json, a "
+                "tokenizer and model.safetensors, a .gguf file, or, where there is a network, a "
+                "name on the Hugging Face Hub."
             ) from error
 
 
@@ -197,32 +222,6 @@ def _may_be_named(word: str) -> bool:
         and part.replace("-", "").replace("_", "").replace(".", "").isalnum()
         for part in parts
     )
-
-
-def _count_gguf(path: Path) -> int:
-    """Numbers of a GGUF file, as many as when its blocks are written out."""
-    return sum(int(tensor.n_elements) for tensor in library("gguf").GGUFReader(path).tensors)
-
-
-def _count_folder(path: Path) -> int:
-    """Numbers of all safetensors files of a folder."""
-    files = sorted(path.glob("*.safetensors"))
-    if not files:
-        raise ValueError(
-            f"the folder {path.name} holds no .safetensors file; use a model that was saved with "
-            "save_pretrained, since pickled weights are not opened."
-        )
-    total = 0
-    for file in files:
-        with library("safetensors").safe_open(file, framework="pt") as tensors:
-            total += sum(prod(tensors.get_slice(key).get_shape()) for key in tensors.keys())  # noqa: SIM118
-    return total
-
-
-def _count_hub(name: str) -> int:
-    """Numbers of a model on the Hub, of which only the headers are read."""
-    headers = library("huggingface_hub").get_safetensors_metadata(name)
-    return sum(headers.parameter_count.values())
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from xpos_viz.encoding import (
     interpolation,
     llama3,
     longrope,
-    nope,
     rope,
     yarn_hf,
 )
@@ -129,11 +128,6 @@ def encoding_of(config: Config, layer: int, head_dim: int, length: int) -> Encod
         )
     width = _width(config, given, head_dim)
     return KINDS[kind](width, given, config, length).within(head_dim)
-
-
-def still(head_dim: int) -> Encoding:
-    """Return the encoding of a layer that does not turn its queries and keys."""
-    return nope(head_dim)
 
 
 def mask_of(config: Config, layer: int) -> str:

@@ -1,0 +1,59 @@
+"""SmolLM2-135M, from the GGUF file of a package: its attention, and the samples that it made."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests import tolerances
+from tests.models import tiny
+from xpos_viz import rope
+from xpos_viz.inputs.sample import HEAD_DIM, MODEL_BASE, SAMPLES, read_sample
+from xpos_viz.models import capture, plan
+from xpos_viz.models.loading import source_of
+from xpos_viz.models.samples import model_file, rebuilt
+
+pytestmark = pytest.mark.model
+TEXT = "The ferry left at noon, 三 hours late, so Maria walked home along the quay."
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    """The model and its tokenizer."""
+    source = source_of(model_file())
+    model = source.load()
+    model.set_attn_implementation("eager")
+    return model, source.tokenizer
+
+
+def test_weights_are_those_of_the_model(smollm2):
+    model, tokenizer = smollm2
+    taken = capture(model, TEXT, tokenizer=tokenizer)
+    assert taken.layers == tuple(range(30))
+    assert set(taken.encodings) == {rope(HEAD_DIM, base=MODEL_BASE)}
+    assert "".join(taken.tokens[:4]) == "The ferry left at"
+    ids = torch.tensor([tokenizer(TEXT)["input_ids"]])
+    own = tiny.own_attention(model, input_ids=ids)
+    far = [float((taken.weights(layer) - own[layer]).abs().max()) for layer in taken.layers]
+    assert max(far) < tolerances.MODEL
+
+
+def test_a_file_is_read_with_its_memory_said(smollm2):
+    model, _ = smollm2
+    planned = plan(model_file(), TEXT, layers=[2])
+    assert planned.source.name == "SmolLM2-135M-Instruct.Q4_1"
+    numbers = sum(weight.numel() for weight in model.parameters())
+    assert planned.estimate.weights == 4 * numbers
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_bundled_samples_are_made_again(name, smollm2):
+    """Equal to the last bit on one processor; another one may round the last bit otherwise."""
+    arrays = rebuilt(name, *smollm2)
+    there = read_sample(name)
+    assert set(arrays) == set(there)
+    for key, own in there.items():
+        if own.dtype.kind == "f":
+            assert (own.dtype, own.shape) == (arrays[key].dtype, arrays[key].shape)
+            assert np.allclose(own, arrays[key], rtol=tolerances.REMADE, atol=tolerances.MODEL)
+        else:
+            assert np.array_equal(own, arrays[key])

@@ -1,0 +1,203 @@
+r"""What would XPos do to a model: how the weights of every layer and head of a capture change.
+
+XPos is RoPE with a decay, :math:`\lambda_i = \mathrm{i}\theta_i + \ln(\zeta_i)/B`. Here the
+decay is added to the model's own rotation, whichever that is: for RoPE this is XPos, for a
+stretched RoPE XPos with its angles, and layers that turn nothing stay as they are. The model was
+not trained with it: this shows what the decay would take and give, not what a model trained
+with XPos would read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xpos_viz.attention import visible_keys
+from xpos_viz.encoding import Encoding, decay
+from xpos_viz.inputs.capture import Capture
+from xpos_viz.kernel import apply_encoding
+from xpos_viz.measurements import frozen
+from xpos_viz.statistics import attention_distance, attention_entropy, total_variation
+
+Array = NDArray[np.float64]
+
+_CELLS = 1 << 22  # weights of a layer that are formed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """How the weights of a model change; all arrays are (layers, heads).
+
+    Parameters
+    ----------
+    layers
+        The numbers of the layers.
+    gamma, scale_base
+        γ and B of the decay.
+    total_variation
+        Share of a query's attention that moves, in [0, 1].
+    entropy_before, entropy_after
+        Of a query's attention, nats.
+    distance_before, distance_after
+        Mean distance of a query's attention, tokens.
+
+    Notes
+    -----
+    Numbers are means over the queries that see more than one key, since the others have no
+    choice; NaN where there is none.
+    """
+
+    layers: tuple[int, ...]
+    gamma: float
+    scale_base: float
+    total_variation: Array
+    entropy_before: Array
+    entropy_after: Array
+    distance_before: Array
+    distance_after: Array
+
+    @property
+    def largest(self) -> list[tuple[int, int]]:
+        """Layer and head of each row and column, those that change most first."""
+        order = np.argsort(-self.total_variation, axis=None, kind="stable")
+        rows, heads = np.unravel_index(order, self.total_variation.shape)
+        return [(self.layers[row], int(head)) for row, head in zip(rows, heads, strict=True)]
+
+    def table(self) -> pd.DataFrame:
+        """Return one row per layer and head, in the order of the model."""
+        rows, heads = np.indices(self.total_variation.shape).reshape(2, -1)
+        numbers = {name: getattr(self, name).ravel() for name in _NUMBERS}
+        return pd.DataFrame({"layer": np.array(self.layers)[rows], "head": heads, **numbers})
+
+
+_NUMBERS = (
+    *("total_variation", "entropy_before", "entropy_after"),
+    *("distance_before", "distance_after"),
+)
+
+
+def changes(
+    capture: Capture,
+    *,
+    gamma: float = 0.4,
+    scale_base: float = 512.0,
+    own: Encoding | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Changes:
+    r"""Compute how all weights of a capture change when its rotation also fades.
+
+    Parameters
+    ----------
+    capture
+        Layers and heads of a model, with mask, factor and cap of each layer.
+    gamma, scale_base
+        γ and B of XPos, as in :func:`xpos_viz.xpos`.
+    own
+        What takes the place of the model's own encodings; None is those, which must be known.
+    progress
+        What is told the share of the work that is done.
+
+    Returns
+    -------
+    Changes
+        Read-only arrays.
+
+    Raises
+    ------
+    ValueError
+        For a γ or B out of range, an encoding that is not known, or one that fades already.
+
+    Notes
+    -----
+    Weights are formed for some queries of a layer at a time, so memory does not grow with the
+    layers.
+
+    Examples
+    --------
+    >>> from xpos_viz.inputs.sample import sample_capture
+    >>> found = changes(sample_capture("pronoun"), scale_base=64.0)
+    >>> found.total_variation.shape, found.largest[0]
+    ((5, 9), (8, 7))
+    >>> found.table().columns[:4].tolist()
+    ['layer', 'head', 'total_variation', 'entropy_before']
+    """
+    report = progress or (lambda _: None)
+    fading = decay(capture.head_dim, gamma=gamma, scale_base=scale_base)
+    rows = []
+    for done, layer in enumerate(capture.layers, 1):
+        rows.append(_layer(capture, layer, capture.encoding(layer, own), fading))
+        report(done / len(capture.layers))
+    numbers = (frozen(each.numpy()) for each in torch.stack(rows, 1))
+    return Changes(capture.layers, gamma, scale_base, *numbers)
+
+
+def _layer(
+    capture: Capture, layer: int, own: Encoding, fading: Encoding
+) -> Float[Tensor, "numbers heads"]:
+    """The numbers of a layer, whose weights are formed strip after strip."""
+    if bool(own.log_decay.any()):
+        raise ValueError(
+            f"the encoding of layer {layer} fades already, got {own!r:.120}; "
+            "use rope or another that does not, or compare weights of a capture."
+        )
+    turned = bool(own.theta.any())
+    fading = fading.replace(rotary_width=own.rotary_width)
+    queries, keys = len(capture.query_positions), len(capture.key_positions)
+    size = max(1, _CELLS // (capture.heads * keys))
+    numbers = []
+    for start in range(0, queries, size):
+        strip = _strip(capture, layer, slice(start, start + size))
+        before = strip.weights(layer, own)
+        after = _faded(strip, own).weights(layer, fading) if turned else before
+        numbers.append(_numbers(strip, before, after))
+    return torch.cat(numbers, -1).nanmean(-1)
+
+
+def _strip(capture: Capture, layer: int, queries: slice) -> Capture:
+    """Some queries of a layer, and all keys, in a dtype that holds products of them."""
+    place = capture.place(layer)
+    q, k = capture.layer_vectors(layer)
+    return replace(
+        capture,
+        q=q[None, :, queries],
+        k=k[None],
+        layers=(layer,),
+        query_positions=capture.query_positions[queries],
+        encodings=(None,),
+        masks=(capture.masks[place],),
+        scales=(capture.scales[place],),
+    )
+
+
+def _faded(strip: Capture, own: Encoding) -> Capture:
+    """The same after its own rotation, so that what is applied next is added to that."""
+    q, k = apply_encoding(
+        strip.q[0],
+        strip.k[0],
+        own,
+        query_positions=strip.query_positions,
+        key_positions=strip.key_positions,
+        layout=strip.layout,
+    )
+    return replace(strip, q=(q * own.temperature).to(q)[None], k=k[None])
+
+
+def _numbers(
+    strip: Capture, before: Tensor, after: Tensor
+) -> Float[Tensor, "numbers heads queries"]:
+    """All numbers of each query; NaN for one that sees a single key."""
+    at = {"query_positions": strip.query_positions, "key_positions": strip.key_positions}
+    found = torch.stack(
+        [
+            total_variation(before, after),
+            *(attention_entropy(weights) for weights in (before, after)),
+            *(attention_distance(weights, **at) for weights in (before, after)),
+        ]
+    )
+    seen = visible_keys(strip.masks[0], strip.query_positions, strip.key_positions).sum(-1)
+    return found.masked_fill(seen < 2, torch.nan)
