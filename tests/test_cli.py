@@ -19,11 +19,13 @@ from PIL import Image, ImageSequence
 
 from tests.dashboard.server import answers, free_port, until
 from xpos_viz import rope, xpos
-from xpos_viz.cli import COMMANDS, app, main, output
+from xpos_viz.cli import COMMANDS, app, main
 from xpos_viz.cli.curve import USUAL
 from xpos_viz.cli.settings import KEYS
 from xpos_viz.curves import curve_table, pair_table, resolution_table
-from xpos_viz.export import write
+from xpos_viz.export import reproduce, write
+from xpos_viz.export.data import NUMBERS
+from xpos_viz.figures.files import Paper
 from xpos_viz.inputs import Sample
 from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
@@ -265,6 +267,8 @@ REFUSALS = {
     "number > 0, got -2.0; the usual value is 0.4.",
     ("figure", "--link", "http://a/decay?color=red", "--out", "a.png"): "there is no setting "
     "color here, got 'red'; leave it out.",
+    ("figure", "--link", "http://[a/decay", "--out", "a.png"): "'http://[a/decay' is no link "
+    "(Invalid IPv6 URL); use one that the dashboard shows under Share.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
     "strong, long, blocks, fp16, wild.",
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
@@ -360,9 +364,51 @@ def test_what_cannot_be_written_leaves_nothing_half_written(error, reason, tmp_p
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "a.csv").mkdir()
     printed, said, code = call("pairs", "rope", "--out", tmp_path / "a.csv")
-    assert (printed, code) == ("", 1)
-    assert "a.csv could not be written: is a directory; use a folder that exists" in said
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"{tmp_path / 'a.csv'} is a folder; use the name of a file in it.\n")
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_name_may_be_too_long(tmp_path):
+    path = tmp_path / f"{'a' * 300}.csv"
+    printed, said, code = call("pairs", "--out", path)
+    assert (printed, code) == ("", 1)
+    assert f"{path} could not be written: file name too long; use" in said
+
+
+WORK = {  # a command that writes, and what it computes with
+    ("figure", "decay"): "pictures.Wanted.pictures",
+    ("export", "decay"): "export.bundle",
+    ("export", "decay", "--sweep", "gamma"): "pictures.Wanted.pictures",
+    ("reproduce", "README.md"): "reproduce.reproduce",
+    ("curve",): "curve.curve_table",
+    ("map",): "map.pooled_map",
+    ("pairs",): "pairs.pair_table",
+    ("precision",): "precision.limits_table",
+    ("resolution",): "resolution.resolution_table",
+    ("list", "samples"): "list.put",
+}
+
+
+@pytest.mark.parametrize("words", WORK, ids=" ".join)
+def test_what_cannot_be_written_is_known_before_the_work(words, tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    def work(*_, **__):
+        raise AssertionError("this takes long")
+
+    call(words[0], "--help")  # which imports it
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(f"xpos_viz.cli.{WORK[words]}", work)
+    form = "html" if "--sweep" in words else {"export": "zip", "figure": "png"}.get(words[0], "csv")
+    path = tmp_path / f"a.{form}"
+    printed, said, code = call(*words, "--out", path)
+    assert (printed, code) == ("", 1)
+    assert said == (
+        f"Error: {path} could not be written: permission denied; use a folder that exists and may "
+        "be written to.\n"
+    )
 
 
 def test_a_failure_of_others_is_no_wrong_use(monkeypatch):
@@ -381,9 +427,17 @@ def test_too_little_memory_is_said(monkeypatch):
     _, said, code = call("pairs")
     assert code == 1
     assert said == (
-        "Error: this needs more memory than there is (Unable to allocate 8 TiB); use fewer tokens "
-        "or lags.\n"
+        "Error: this needs more memory than there is (Unable to allocate 8 TiB); use fewer tokens, "
+        "cells or lags.\n"
     )
+
+
+def test_torch_without_memory_is_said(monkeypatch):
+    monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", lambda *_: torch.empty(1 << 50))
+    _, said, code = call("pairs")
+    assert code == 1
+    assert said.startswith("Error: this needs more memory than there is ([enforce fail")
+    assert said.endswith("; use fewer tokens, cells or lags.\n")
 
 
 def test_an_interruption_ends_with_its_own_code(monkeypatch):
@@ -392,6 +446,14 @@ def test_an_interruption_ends_with_its_own_code(monkeypatch):
 
     monkeypatch.setattr("xpos_viz.cli.pairs.pair_table", interrupted)
     assert call("pairs") == ("", "Interrupted; nothing was written.\n", 130)
+
+
+def test_an_import_may_be_interrupted(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xpos_viz.cli.import_module", interrupted)
+    assert call("figure") == ("", "Interrupted; nothing was written.\n", 130)
 
 
 def test_a_process_prints_data_and_says_words():
@@ -451,7 +513,7 @@ def test_files_are_moved_to_their_place(tmp_path):
     write(tmp_path / "a.csv", b"1")
     write(tmp_path / "a.csv", b"2")
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"2"]
-    assert {*output.FORMS} == {"csv", "json", "parquet", "npz"}
+    assert {*NUMBERS} == {"csv", "json", "parquet", "npz"}
 
 
 @pytest.mark.parametrize(
@@ -512,8 +574,23 @@ def test_a_picture_in_motion_moves_again(tmp_path):
     _, said, code = call("reproduce", tmp_path / "still.png", "--out", tmp_path / "d.gif")
     assert code == 2
     assert said.endswith(
-        "the file does not move, got the ending .gif; use png, svg, pdf, csv, parquet, npz.\n"
+        "the file does not move, got the ending .gif; use png, svg, pdf, csv, parquet, npz, zip, "
+        "html.\n"
     )
+
+
+@pytest.mark.parametrize("form", ["zip", "html"])
+def test_all_of_a_page_is_made_again(form, tmp_path):
+    first, again = tmp_path / f"a.{form}", tmp_path / f"b.{form}"
+    link = "https://example.org/compare?name=pronoun"
+    paper = ("--size", "column", "--mode", "dark")
+    assert call("export", "--link", link, *paper, "--out", first)[2] == 0
+    assert call("reproduce", first, "--out", again)[2] == 0
+    one, other = (reproduce(path.read_bytes()) for path in (first, again))
+    assert other.same
+    assert (one.recipe.page, one.recipe.paper) == ("compare", Paper("column", "dark"))
+    for name in ("page", "picture", "settings", "paper", "numbers", "data", "link"):
+        assert getattr(one.recipe, name) == getattr(other.recipe, name)
 
 
 def pixels(frame):

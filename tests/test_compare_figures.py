@@ -304,12 +304,13 @@ def test_a_ratio_is_said_to_be_that_of_the_shown_means():
         [rounded(compare(result, how).limit) for how in ("plain", "weights")],
     )
     assert maps.notes[-1] == (
-        f"{end}{limit}; the ratio is that of the shown means, on a logarithmic scale whose white "
+        f"{end}{limit}; the ratio is that of the shown means, on a logarithmic scale whose middle "
         "is 1."
     )
     for how, difference in zip(("plain", "weights"), own, strict=True):
         assert drawn.maps(how=how)[1].notes[-1] == (
-            f"{end}{limit}, and {difference} for the difference; darker cells lie beyond."
+            f"{end}{limit}, and {difference} for the difference; cells beyond have "
+            "the colours of the bar's tips."
         )
 
 

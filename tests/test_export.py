@@ -4,7 +4,10 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from io import BytesIO
+from traceback import walk_tb
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -19,6 +22,7 @@ from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce, write
 from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.citations import bibliography
 from xpos_viz.export.data import RECIPE, UNITS, arrays, npz, parquet, tidy
+from xpos_viz.export.handout import handout
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.export.sweeps import sweep
 from xpos_viz.figures.files import Paper
@@ -154,6 +158,67 @@ def test_a_bundle_with_changed_numbers_is_noticed():
     assert not reproduce(file.getvalue()).same
 
 
+def pages():
+    """A hand-out, and a page in motion."""
+    state, pictures = shown("compare")
+    whole = Recipe.of("compare", pictures, state, "en")
+    yield handout(state, texts("en"), whole.text())
+    moving = sweep("compare", "decay", state, "gamma", (0.1, 0.4), texts("en"))
+    recipe = Recipe.of("compare", pictures[1:], state, "en").moving(moving)
+    yield animate(moving, "html", recipe, texts("en")).decode()
+
+
+def test_a_page_with_changed_numbers_is_noticed():
+    for page in pages():
+        assert reproduce(page.encode()).same
+        start = re.search('id="(sweep|payload)">', page)
+        assert start is not None
+        place = start.end() + 1000
+        changed = page[:place] + ("7" if page[place] != "7" else "8") + page[place + 1 :]
+        assert not reproduce(changed.encode()).same
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([*WITH_RECIPE, "zip", "gif"]), st.data())
+def test_what_is_damaged_is_refused_or_read_right(form, data):
+    """There is no other error, and no other numbers are said to be the same."""
+    content = bytearray(files()[form])
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(1, len(content) - 1))]
+    else:
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] ^= 1 << data.draw(st.integers(0, 7))
+    made, refusal = attempt(bytes(content))
+    if refusal is None:
+        assert made.same <= (made.recipe.numbers == reproduce(files()[form]).recipe.numbers)
+    else:
+        *_, (frame, _) = walk_tb(refusal.__traceback__)
+        assert frame.f_globals["__name__"].startswith("xpos_viz.")
+        assert re.search("; (use|the file|a command)|usual value", str(refusal))
+
+
+def attempt(content) -> Any:
+    """What is made again, or why not."""
+    try:
+        return reproduce(content), None
+    except ValueError as error:
+        return None, error
+
+
+@cache
+def files():
+    """Small files of all kinds."""
+    state, _ = from_address({"distance": "8", "curves": "rope"})
+    (picture,), english = PICTURES["decay"](state, texts("en")), texts("en")
+    recipe = Recipe.of("decay", (picture,), state, "en")
+    moving = sweep("decay", "decay", state, "base", (1e4,), english)
+    return {
+        **{form: make(picture, form, recipe) for form in WITH_RECIPE},
+        "zip": bundle("decay", state, "en"),
+        "gif": animate(moving, "gif", recipe.moving(moving), english),
+    }
+
+
 @each_page
 def test_tables_are_read_back_with_units(page):
     _, pictures = shown(page)
@@ -280,7 +345,16 @@ def test_every_family_is_cited_once():
                 "such a file, or the recipe.json of a bundle; a command is run again."
             ),
         ),
-        (b"GIF89a no picture", "this GIF file cannot be read; use a whole file."),
+        (b"GIF89a no picture;", "this GIF file cannot be read; use a whole file."),
+        (b"GIF89a no picture", "the GIF is cut off; use a whole file."),
+        (b"<!doctype html><html>", "the page is cut off; use a whole file."),
+        (
+            b'<script type="application/json" id="xpos_viz">\xff</script>',
+            (
+                "a recipe is the JSON that stands in figures made by xpos_viz, got '�'; use such a "
+                "file, or the recipe.json of a bundle; a command is run again."
+            ),
+        ),
         (
             b'<script type="application/json" id="xpos_viz">{"xpos_viz": 1}</script>',
             (
@@ -289,7 +363,10 @@ def test_every_family_is_cited_once():
                 "is run again."
             ),
         ),
-        (b"PK\x03\x04 no archive", "this archive cannot be read: File is not a zip file."),
+        (
+            b"PK\x03\x04 no archive",
+            "this archive cannot be read: File is not a zip file; use a whole file.",
+        ),
         (
             b"\x89PNG\r\n\x1a\n",
             "the PNG is damaged at byte 8; use a whole file.",

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import zlib
 from base64 import b64decode
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ import numpy as np
 import pypdfium2
 import pytest
 from fontTools.ttLib import TTFont
+from matplotlib.backends import _backend_pdf_ps
 from matplotlib.text import Text as Written
 from PIL import Image
 
@@ -27,7 +29,7 @@ from xpos_viz.inputs import Random
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.theme import INKS, LINES
+from xpos_viz.theme import INKS, LINES, PALETTES
 
 SVG = "{http://www.w3.org/2000/svg}"
 RECIPE = json.dumps(
@@ -142,6 +144,25 @@ def test_a_column_is_as_high_as_needed(description):
         assert 0 < lowest < 0.3
 
 
+@pytest.mark.parametrize(
+    ("description", "words"), [(large(), 300), (kinds.curves(), 600)], ids=["maps", "curves"]
+)
+def test_a_column_is_no_higher_than_a_page(description, words):
+    """A long caption makes the figure smaller, and its words stay apart from it."""
+    whole, full = (
+        draw(description, Paper("column", caption="word " * count)) for count in (0, words)
+    )
+    high, low = (
+        figure.axes[0].get_position().height * figure.get_figheight() for figure in (whole, full)
+    )
+    assert whole.get_figheight() < 7
+    assert full.get_figheight() == pytest.approx(23 / 2.54)
+    assert 0.6 * high < low < high
+    boxes = [box for text, box in shown(full) if text.startswith("word")]
+    assert min(box.y0 for box in boxes) > 0
+    assert max(box.y1 for box in boxes) < full.axes[0].get_window_extent().y0
+
+
 def test_a_caption_stands_under_the_notes_in_lines_of_the_paper():
     figure = draw(kinds.bars(), Paper("column", caption="One line.\n" + CAPTION))
     words = [text.get_text() for text in figure.texts]
@@ -157,7 +178,7 @@ def test_a_caption_may_be_too_long_for_a_slide():
         draw(kinds.bars(), Paper("slide", caption="word " * 1000))
     assert str(caught.value) == (
         "the words around the figure leave 0.0 of 7.5 inches of height for it; use a shorter "
-        "caption, or the size 'column', which is as high as needed."
+        "caption, show less, or use the size 'column', which may be 9.1 inches high."
     )
 
 
@@ -270,6 +291,23 @@ def test_an_svg_has_the_glyphs_that_it_uses(page, language):
         assert len("".join(data for *_, data in rules)) < 60_000
 
 
+def test_a_pdf_has_the_glyphs_that_it_draws_and_leaves_matplotlib_as_it_was():
+    before = _backend_pdf_ps.get_glyphs_subset
+    content = save(pictures("compare", "zh")[0], "pdf")
+    assert _backend_pdf_ps.get_glyphs_subset is before
+    streams = [
+        zlib.decompress(packed)
+        for packed in re.findall(rb"stream\n(x.*?)\nendstream", content, re.DOTALL)
+        if packed[:2] == b"x\x9c"
+    ]
+    fonts = [TTFont(io.BytesIO(data)) for data in streams if data[:4] == b"\0\1\0\0"]
+    assert len(fonts) == 3  # regular, bold, Chinese
+    for font in fonts:
+        assert {"glyf", "loca", "head", "hmtx"} <= {*font.keys()}
+        assert not {"GPOS", "GSUB", "kern"} & {*font.keys()}
+        assert 1 < len(font.getGlyphOrder()) < 200
+
+
 @pytest.mark.browser
 def test_chromium_writes_an_svg_with_its_own_fonts_alone(chromium, tmp_path):
     """Whatever fonts the system has; and its cells have their colours."""
@@ -344,6 +382,42 @@ def test_bars_and_points_are_told_apart_without_colour():
     points: Any = draw(kinds.plane(24)).axes[0].lines[1::2]
     assert len({(point.get_color(), point.get_marker()) for point in points}) == 24
     assert len({point.get_marker() for point in points[: len(LINES)]}) == len(LINES)
+
+
+def test_values_have_an_order_in_greyscale():
+    """All weights, and where it is asked for scores too; what is masked is like none of them."""
+    for palette in PALETTES.values():
+        greys = [
+            *map(luminance, palette.scales["sequential"]),
+            luminance(palette.clipped["sequential"][1]),
+        ]
+        assert (np.diff(greys) < -10).all()
+    palette = PALETTES["navy_sand"]
+    below, above = palette.clipped["diverging"]
+    greys = np.array([luminance(code) for code in (below, *palette.scales["diverging"], above)])
+    assert (np.diff(greys) > 20).all()
+    assert np.ptp(np.diff(greys)[1:-1]) < 4  # even steps: as far below zero as above
+    assert np.abs(greys - luminance(INKS["light"].masked)).min() > 20
+
+
+def test_a_sign_is_seen_in_greyscale():
+    values = np.linspace(-1, 1, 9).reshape(3, 3)
+    maps = drawn.one_panel(values, limit=1.0)
+    maps = replace(maps, bars=[replace(bar, colours="navy_sand") for bar in maps.bars])
+    for kind in ("png", "pdf"):
+        content = save(maps, kind)
+        if kind == "pdf":
+            with pypdfium2.PdfDocument(content) as document:
+                image = document[0].render(scale=4).to_pil().convert("L")
+        else:
+            image = Image.open(io.BytesIO(content)).convert("L")
+        box = draw(maps).axes[0].get_position()
+        x, y = (np.array([1, 3, 5]) / 6 * side for side in (box.width, box.height))
+        greys = np.array(image)[
+            ((1 - box.y1 + y) * image.height).astype(int)[:, None],
+            ((box.x0 + x) * image.width).astype(int),
+        ]
+        assert (np.diff(greys.ravel().astype(int)) > 10).all(), kind
 
 
 def test_lines_are_dark_enough_on_white_paper_in_greyscale():

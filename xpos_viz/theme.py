@@ -2,7 +2,8 @@
 
 A diverging scale is white at zero and a sequential one at no weight; all of them are safe
 for colour-blind readers. Beyond its limit a value has the darker colour of its side, and
-what is masked is grey, which no value is.
+what is masked is grey, which no value is. Greyscale takes the sign from such a scale; that of
+`navy_sand` is lighter the larger the value, grey at zero, and lighter still than the mask beyond.
 """
 
 from dataclasses import dataclass
@@ -24,10 +25,13 @@ class Palette:
         Colours from the lower to the upper limit, equally spaced.
     clipped
         Colours of values below and above the limits.
+    sides
+        Colours for less and for more, where they stand on their own on any ground.
     """
 
     scales: dict[Scale, tuple[str, ...]]
     clipped: dict[Scale, tuple[str, str]]
+    sides: tuple[str, str]
 
 
 SCALES: dict[Scale, tuple[str, ...]] = {
@@ -43,7 +47,7 @@ CLIPPED: dict[Scale, tuple[str, str]] = {
 """The usual colours of values below and above the limits."""
 
 PALETTES: dict[str, Palette] = {
-    "blue_red": Palette(SCALES, CLIPPED),
+    "blue_red": Palette(SCALES, CLIPPED, ("#2166ac", "#b2182b")),
     "purple_orange": Palette(
         {
             "diverging": (
@@ -56,6 +60,7 @@ PALETTES: dict[str, Palette] = {
             ),
         },
         {"diverging": ("#250b45", "#4f2400"), "sequential": ("#ffffff", "#23063f")},
+        ("#542788", "#b35806"),
     ),
     "teal_brown": Palette(
         {
@@ -69,9 +74,27 @@ PALETTES: dict[str, Palette] = {
             ),
         },
         {"diverging": ("#002b27", "#3f2200"), "sequential": ("#ffffff", "#00241f")},
+        ("#01665e", "#8c510a"),
+    ),
+    "navy_sand": Palette(
+        {
+            "diverging": (
+                *("#0b1f4b", "#273a68", "#4a5470", "#6e6e6e"),
+                *("#988279", "#c0967c", "#e8ab80"),
+            ),
+            "sequential": (
+                *("#ffffff", "#dfe5f1", "#b8c5df", "#8b9fc9"),
+                *("#5f79ae", "#36518b", "#14306a"),
+            ),
+        },
+        {"diverging": ("#000820", "#ffe9d6"), "sequential": ("#ffffff", "#04102e")},
+        ("#2f55a4", "#a85f2e"),
     ),
 }
-"""All choices of colours, by name, the usual one first (after ColorBrewer's RdBu, PuOr, BrBG)."""
+"""All choices of colours, by name, the usual one first.
+
+Three are ColorBrewer's RdBu, PuOr and BrBG; the last one is for greyscale.
+"""
 
 LINES: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#785aff", "#d2003c")
 """Colours of curves in order: four of Okabe and Ito 2008, and two that are as well told apart.

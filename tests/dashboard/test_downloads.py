@@ -32,6 +32,13 @@ from xpos_viz.texts import texts
 from xpos_viz.theme import PALETTES
 
 pytestmark = pytest.mark.browser
+HELD = """() => {
+  HTMLAnchorElement.prototype.click = function () {
+    window.link = this;
+    const click = () => this.dispatchEvent(new MouseEvent("click"));
+    addEventListener("keydown", click, { once: true });
+  };
+}"""
 PAGE, DPI = (10.0, 5.625), SIZES["page"].dpi
 
 
@@ -179,3 +186,18 @@ def test_a_motion_is_stopped_and_forgotten(visit):
     assert not page.get_by_role("progressbar").count()
     assert not page.get_by_role("button", name="GIF", exact=True).count()
     assert parameters(page) == {}
+
+
+def test_a_file_waits_for_its_reader_while_others_move_sliders(visit):
+    page, other = visit(SHORT), visit(SHORT, number=1)
+    downloaded(page, "scores", "svg")
+    page.evaluate(HELD)  # a slow network: what is made is not fetched yet
+    page.locator(".st-key-xpos_viz-scores-png").get_by_role("button").press("Enter")
+    page.wait_for_function("window.link")
+    for times in (1, 2, 3):
+        press(other, "gamma")
+        shows(other, SHORT | {"gamma": after(GAMMAS, 0.4, times)})
+    with page.expect_download() as download:
+        page.keyboard.press("x")
+    assert download.value.suggested_filename == "xpos_viz-scores.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")

@@ -88,7 +88,7 @@ def test_what_the_browser_cannot_compute_is_refused():
     with pytest.raises(ValueError) as caught:
         Look(colours="rainbow")
     assert str(caught.value) == (
-        "unknown colours 'rainbow'; use one of: blue_red, purple_orange, teal_brown."
+        "unknown colours 'rainbow'; use one of: blue_red, purple_orange, teal_brown, navy_sand."
     )
 
 

@@ -31,6 +31,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 """What each command does, by its name."""
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 class Commands(click.Group):
     """The commands, each imported when it is called."""
 
@@ -42,11 +46,20 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # what is imported stays: looking for garbage in it takes half a second
+        gc.disable()  # what is imported stays: looking for garbage in it takes a second
         try:
             return import_module(f"{__name__}.{cmd_name}").command
         finally:
+            gc.freeze()
             gc.enable()
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Import and run a command, unless it is interrupted."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted; nothing was written.", err=True)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing any."""

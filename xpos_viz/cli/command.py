@@ -1,6 +1,8 @@
 """What all commands share: what they say of themselves, and how they fail."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from traceback import walk_tb
 
 import click
@@ -10,9 +12,6 @@ from xpos_viz.cli import COMMANDS
 GIVEN = "xpos_viz.given"
 """Where the context of a command keeps what was given, as it is typed in a shell."""
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
-
 
 class Command(click.Command):
     """A command whose errors are messages and exit codes: 1 failed, 2 wrong use."""
@@ -20,29 +19,13 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read options; --scale_base, as in Python, is --scale-base."""
         ctx.meta[GIVEN] = shlex.join([str(ctx.info_name), *args])
-        try:
+        with _said(ctx):
             return super().parse_args(ctx, [_dashed(each) for each in args])
-        except ValueError as error:
-            raise click.UsageError(str(error), ctx) from error
 
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
-        try:
+        with _said(ctx):
             return super().invoke(ctx)
-        except BrokenPipeError:  # the reader has seen enough; click ends quietly
-            raise
-        except ValueError as error:
-            if not _ours(error):
-                raise
-            raise click.UsageError(str(error), ctx) from error
-        except MemoryError as error:
-            said = f"this needs more memory than there is ({error}); use fewer tokens or lags."
-            raise click.ClickException(said) from error
-        except OSError as error:
-            raise click.ClickException(str(error)) from error
-        except KeyboardInterrupt:
-            click.echo("Interrupted; nothing was written.", err=True)
-            ctx.exit(INTERRUPTED)
 
 
 def summary(name: str) -> str:
@@ -50,10 +33,35 @@ def summary(name: str) -> str:
     return COMMANDS[name]
 
 
+@contextmanager
+def _said(ctx: click.Context) -> Iterator[None]:
+    """Make errors messages."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has seen enough; click ends quietly
+        raise
+    except ValueError as error:
+        if not _ours(error):
+            raise
+        raise click.UsageError(str(error), ctx) from error
+    except (MemoryError, RuntimeError) as error:
+        if not _lacks_memory(error):
+            raise
+        said = f"this needs more memory than there is ({error}); use fewer tokens, cells or lags."
+        raise click.ClickException(said) from error
+    except OSError as error:
+        raise click.ClickException(str(error)) from error
+
+
 def _ours(error: ValueError) -> bool:
     """Whether this package refuses what it was given; others' errors are failures of ours."""
     *_, (frame, _) = walk_tb(error.__traceback__)
     return str(frame.f_globals["__name__"]).startswith("xpos_viz.")
+
+
+def _lacks_memory(error: MemoryError | RuntimeError) -> bool:
+    """Whether there is too little memory; torch has no error of its own for it."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error)
 
 
 def _dashed(argument: str) -> str:

@@ -24,7 +24,7 @@ def command(wanted: Wanted, parameter: str | None, values: str) -> None:
     the page compare with its live map, without network: xpos-viz export compare --out all.zip
     """
     swept = values_of("values", values)
-    save(wanted.out, _whole(wanted) if parameter is None else _moving(wanted, parameter, swept))
+    save(wanted.out, whole(wanted) if parameter is None else _moving(wanted, parameter, swept))
 
 
 def _moving(wanted: Wanted, parameter: str, values: list[float]) -> bytes:
@@ -38,8 +38,8 @@ def _moving(wanted: Wanted, parameter: str, values: list[float]) -> bytes:
         return animate(moving, wanted.form, wanted.recipe(shown).moving(moving), text, report)
 
 
-def _whole(wanted: Wanted) -> bytes:
-    """All of a page."""
+def whole(wanted: Wanted) -> bytes:
+    """Return all of a page as one file."""
     if wanted.picture is not None:
         raise ValueError(
             "without --sweep all of a page is exported, got the picture "
@@ -53,7 +53,14 @@ def _whole(wanted: Wanted) -> bytes:
 def _bundle(wanted: Wanted) -> bytes:
     """Pictures, numbers and words."""
     with progress("bundle") as report:
-        return bundle(wanted.page, wanted.state, wanted.language, paper=wanted.paper, report=report)
+        return bundle(
+            wanted.page,
+            wanted.state,
+            wanted.language,
+            link=wanted.link,
+            paper=wanted.paper,
+            report=report,
+        )
 
 
 def _handout(wanted: Wanted) -> bytes:

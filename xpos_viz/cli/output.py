@@ -1,25 +1,17 @@
 """Where results go: a table, JSON or a file; and how far the work is."""
 
-import json
-import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from xpos_viz.cli.command import GIVEN
-from xpos_viz.export import data
-from xpos_viz.export.files import write
+from xpos_viz.export.data import NUMBERS, Arrays, columns, rows
+from xpos_viz.export.files import check, write
 from xpos_viz.export.recipe import told
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 def output_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -31,7 +23,7 @@ def output_options(function: Callable[..., None]) -> Callable[..., None]:
         "--out",
         type=click.Path(path_type=Path),
         callback=_checked,
-        help=f"Write a file instead, by its ending: {', '.join(FORMS)}.",
+        help=f"Write a file instead, by its ending: {', '.join(NUMBERS)}.",
     )
     return to_json(to_file(function))
 
@@ -45,9 +37,9 @@ def put(
             "--json prints and --out writes; use one of them: --out a.json, for instance."
         )
     if out is not None:
-        save(out, FORMS[out.suffix[1:]](table, arrays))
+        save(out, NUMBERS[out.suffix[1:]](table, arrays or columns(table), _told()))
     elif as_json:
-        click.echo(_json(table), nl=False)
+        click.echo(rows(table), nl=False)
     else:
         click.echo(table.to_string(index=False) if len(table) else "nothing")
 
@@ -66,60 +58,25 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def _checked(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
-    """The path, if its ending and its folder are such that it can be written at the end."""
+    """The path, if a file can be written there at the end."""
     if out is not None:
-        check_path(out, tuple(FORMS))
+        check_path(out, tuple(NUMBERS))
     return out
 
 
 def check_path(out: Path, forms: tuple[str, ...]) -> None:
-    """Raise ValueError unless a file of one of the forms may stand there."""
+    """Raise ValueError or OSError unless a file of one of the forms can be written there."""
     if out.suffix[1:] not in forms:
         ending = f"the ending {out.suffix}" if out.suffix else "no ending"
         legal = ", ".join(f".{form}" for form in forms)
         raise ValueError(f"{out} has {ending}; use one of: {legal}.")
     if not out.parent.is_dir():
         raise ValueError(f"there is no folder {out.parent}; make it, or use another one.")
+    check(out)
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; use the name of a file in it.")
 
 
 def _told() -> str:
     """The command that writes the file, as it was given."""
     return told(click.get_current_context().meta[GIVEN])
-
-
-def _json(table: pd.DataFrame, _: Arrays | None = None) -> str:
-    """Rows as objects; null is no number, and "inf" and "-inf" lie beyond all of them."""
-    rows = [
-        {name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")
-    ]
-    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - what a table holds
-    """A value as JSON has it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
-
-
-def _columns(table: pd.DataFrame) -> Arrays:
-    """The columns of a table by name, as numbers or as words."""
-    return {str(name): _array(column) for name, column in table.items()}
-
-
-def _array(column: pd.Series) -> NDArray[Any]:
-    """A column as numbers, or as words."""
-    return column.to_numpy() if column.dtype.kind in "biuf" else column.to_numpy(dtype=np.str_)
-
-
-FORMS: Mapping[str, Callable[[pd.DataFrame, Arrays | None], bytes]] = MappingProxyType(
-    {
-        "csv": lambda table, _: data.csv(table),
-        "json": lambda table, _: _json(table).encode(),
-        "parquet": lambda table, _: data.parquet(table, {data.RECIPE: _told()}),
-        "npz": lambda table, arrays: data.npz(
-            {data.RECIPE: np.array(_told()), **(arrays or _columns(table))}
-        ),
-    }
-)
-"""Kinds of files by the ending of their names."""

@@ -33,6 +33,8 @@ class Wanted:
         All that is set.
     out, paper
         The file, and what is drawn on.
+    link
+        The address of the page, if it is known with its host.
     """
 
     page: str
@@ -40,6 +42,7 @@ class Wanted:
     state: State
     out: Path
     paper: Paper
+    link: str = ""
 
     @property
     def language(self) -> str:
@@ -75,7 +78,9 @@ class Wanted:
 
     def recipe(self, *shown: Picture) -> Recipe:
         """Return the recipe of some pictures of the page."""
-        return Recipe.of(self.page, shown, self.state, self.language, paper=self.paper)
+        return Recipe.of(
+            self.page, shown, self.state, self.language, link=self.link, paper=self.paper
+        )
 
 
 def picture_command(name: str, *forms: str) -> Callable[[Callable[..., None]], Command]:

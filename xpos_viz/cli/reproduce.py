@@ -6,14 +6,13 @@ from pathlib import Path
 import click
 
 from xpos_viz.cli.command import Command, summary
+from xpos_viz.cli.export import whole
 from xpos_viz.cli.output import check_path, progress, save
-from xpos_viz.cli.pictures import chosen, out_option, paper_options
-from xpos_viz.export import FORMS, Recipe, Reproduction, make, reproduce
+from xpos_viz.cli.pictures import Wanted, chosen, out_option, paper_options
+from xpos_viz.export import FORMS, Reproduction, make, reproduce
 from xpos_viz.export.animation import MOVING, animate
-from xpos_viz.figures.files import Paper
-from xpos_viz.texts import texts
 
-WRITTEN = (*FORMS, *MOVING)
+WRITTEN = (*FORMS, "zip", *MOVING)
 """Endings of the files."""
 
 
@@ -27,15 +26,17 @@ def command(file: Path, out: Path | None, picture: str | None, **paper: str | No
 
     FILE is any file of xpos-viz figure or export, or of the dashboard, or the .recipe.json beside
     a CSV. It is drawn on the paper that it was drawn on, unless --size, --mode or --caption say
-    otherwise; a picture in motion moves again as .html or .gif. The exit code is 1 if a number
-    differs.
+    otherwise; a picture in motion moves again as .html or .gif. All of its page is a .zip, and of
+    the page compare an .html. The exit code is 1 if a number differs.
     """
     if out is not None:
         check_path(out, WRITTEN)
     made = _made(file)
     if out is not None:
         given = {name: words for name, words in paper.items() if words is not None}
-        save(out, _written(made, out.suffix[1:], picture, replace(made.recipe.paper, **given)))
+        told, drawn_on = made.recipe, replace(made.recipe.paper, **given)
+        wanted = Wanted(told.page, picture, made.state, out, drawn_on, told.link)
+        save(out, _written(made, wanted))
     click.echo(made.recipe.text())
     if not made.same:
         raise click.ClickException(
@@ -56,14 +57,16 @@ def _made(file: Path) -> Reproduction:
         raise click.ClickException(f"{file}: {error}") from error
 
 
-def _written(made: Reproduction, form: str, picture: str | None, paper: Paper) -> bytes:
+def _written(made: Reproduction, wanted: Wanted) -> bytes:
     """The content of a file of what was made again, which tells what is in it."""
-    shown, old = chosen(made.pictures, picture, "the file"), made.recipe
-    language = made.state.language or "en"
-    recipe = Recipe.of(old.page, (shown,), made.state, language, link=old.link, paper=paper)
-    if form in FORMS:
-        return make(shown, form, recipe)
-    if made.moving is None:
-        raise ValueError(f"the file does not move, got the ending .{form}; use {', '.join(FORMS)}.")
-    with progress("frames") as report:
-        return animate(made.moving, form, recipe.moving(made.moving), texts(language), report)
+    if wanted.form in FORMS:
+        shown = chosen(made.pictures, wanted.picture, "the file")
+        return make(shown, wanted.form, wanted.recipe(shown))
+    if made.moving is not None and wanted.form in MOVING:
+        recipe = wanted.recipe(*made.pictures).moving(made.moving)
+        with progress("frames") as report:
+            return animate(made.moving, wanted.form, recipe, wanted.text, report)
+    if wanted.form == "gif":
+        still = ", ".join(form for form in WRITTEN if form != "gif")
+        raise ValueError(f"the file does not move, got the ending .gif; use {still}.")
+    return whole(wanted)

@@ -1,7 +1,7 @@
 """The settings of the dashboard as options: by link, by preset, one by one."""
 
 from collections.abc import Callable, Mapping
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import click
 
@@ -54,7 +54,7 @@ def asked(
     """
     usual, parameters = _preset(preset)
     if link is not None:
-        parts = urlsplit(link)
+        parts = _parts(link)
         usual = parts.path.rstrip("/").rpartition("/")[2] or usual or next(iter(PICTURES))
         parameters |= dict(parse_qsl(parts.query, keep_blank_values=True))
     parameters |= {key: text for key in KEYS if (text := values[_place(key)]) is not None}
@@ -62,6 +62,16 @@ def asked(
     if refused:
         raise ValueError("\n".join(map(_said, refused)))
     return _page(page or usual), state
+
+
+def _parts(link: str) -> SplitResult:
+    """The parts of a link."""
+    try:
+        return urlsplit(link)
+    except ValueError as error:
+        raise ValueError(
+            f"{link!r:.80} is no link ({error}); use one that the dashboard shows under Share."
+        ) from error
 
 
 def _preset(name: str | None) -> tuple[str, dict[str, str]]:

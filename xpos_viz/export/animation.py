@@ -17,7 +17,7 @@ from xpos_viz.export.sweeps import Sweep
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Description, Heatmaps, Plane
 from xpos_viz.figures.files import Paper
-from xpos_viz.figures.paper_pen import save
+from xpos_viz.figures.paper_pen import pixels
 from xpos_viz.pooling.sides import Report
 from xpos_viz.texts import Text
 
@@ -177,10 +177,8 @@ def _pooled(figure: dict[str, Any], pool: dict[str, int]) -> dict[str, Any]:
 
 
 def _bitmap(frame: Description, paper: Paper) -> Image.Image:
-    """A frame as the pen for paper draws it, in pixels of a screen."""
-    with Image.open(BytesIO(save(frame, "png", paper))) as image:
-        height = round(image.height * _WIDTH / image.width)
-        return image.convert("RGB").resize((_WIDTH, height), Image.Resampling.BOX)
+    """A frame as the pen for paper draws it, twice as fine, so that cells are of one size."""
+    return Image.fromarray(pixels(frame, 2 * _WIDTH, paper)).reduce(2)
 
 
 def _palette(drawn: Sequence[Image.Image]) -> Image.Image:

@@ -7,8 +7,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 from xpos_viz.encoding import Encoding
 from xpos_viz.export.citations import bibliography
 from xpos_viz.export.files import FORMS, make
+from xpos_viz.export.held import SIDECAR
 from xpos_viz.export.recipe import Recipe
-from xpos_viz.export.reproduction import SIDECAR
 from xpos_viz.figures.files import Paper
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report

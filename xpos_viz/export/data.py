@@ -1,5 +1,7 @@
 """The numbers behind a picture as files: tables with units in their headers, and arrays."""
 
+import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from types import MappingProxyType
@@ -15,6 +17,7 @@ from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatma
 from xpos_viz.pictures import Picture
 
 Named = tuple[str, NDArray[Any]]
+Arrays = Mapping[str, NDArray[Any]]
 
 RECIPE = "xpos_viz"
 """The name under which files of numbers hold their recipe."""
@@ -48,11 +51,38 @@ def parquet(table: pd.DataFrame, metadata: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
-def npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def rows(table: pd.DataFrame) -> str:
+    """Write a table as JSON, an object for each row.
+
+    Null is no number, and "inf" and "-inf" lie beyond all of them.
+    """
+    written = [
+        {name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")
+    ]
+    return json.dumps(written, ensure_ascii=False, indent=1) + "\n"
+
+
+def columns(table: pd.DataFrame) -> Arrays:
+    """Return the columns of a table by name, as numbers or as words."""
+    return {str(name): _array(column) for name, column in table.items()}
+
+
+def npz(arrays: Arrays) -> bytes:
     """Write arrays of numbers and words by name; nothing in it is pickled."""
     file = BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
+
+
+NUMBERS: Mapping[str, Callable[[pd.DataFrame, Arrays, str], bytes]] = MappingProxyType(
+    {
+        "csv": lambda table, _, __: csv(table),
+        "json": lambda table, _, __: rows(table).encode(),
+        "parquet": lambda table, _, recipe: parquet(table, {RECIPE: recipe}),
+        "npz": lambda _, arrays, recipe: npz({RECIPE: np.array(recipe), **arrays}),
+    }
+)
+"""What writes a table, or the arrays behind it, with their recipe, by the ending of the name."""
 
 
 def npy(array: NDArray[Any]) -> bytes:
@@ -71,6 +101,18 @@ def arrays(description: Description) -> Iterator[Named]:
     complex `paths`.
     """
     yield from _ARRAYS[type(description)](description)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - what a table holds
+    """A value as JSON has it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _array(column: pd.Series) -> NDArray[Any]:
+    """A column as numbers, or as words."""
+    return column.to_numpy() if column.dtype.kind in "biuf" else column.to_numpy(dtype=np.str_)
 
 
 def _maps(drawn: Heatmaps) -> Iterator[Named]:

@@ -1,14 +1,13 @@
 """Files of a picture: drawn, or as numbers; written whole or not at all."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
-
-from xpos_viz.export.data import RECIPE, arrays, csv, npz, parquet, tidy
+from xpos_viz.export.data import NUMBERS, arrays, tidy
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.figures.files import KINDS
 from xpos_viz.figures.paper_pen import save
@@ -30,22 +29,24 @@ def _drawn(kind: str, mime: str) -> Form:
     )
 
 
-def _columns(shown: Picture, recipe: Recipe) -> bytes:
-    """The numbers of a picture, with the recipe in the file's metadata."""
-    return parquet(tidy(shown), {RECIPE: recipe.text()})
+def _numbers(form: str, mime: str) -> Form:
+    """A kind of numbers: a row for each, or what is drawn as arrays."""
+
+    def made(shown: Picture, recipe: Recipe) -> bytes:
+        return NUMBERS[form](tidy(shown), dict(arrays(shown.description)), recipe.text())
+
+    return Form(mime, made)
 
 
-def _arrays(shown: Picture, recipe: Recipe) -> bytes:
-    """What is drawn, with the recipe among it."""
-    return npz({RECIPE: np.array(recipe.text()), **dict(arrays(shown.description))})
-
-
+_NUMBERS = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "npz": "application/octet-stream",
+}
 FORMS: Mapping[str, Form] = MappingProxyType(
     {
         **{kind: _drawn(kind, mime) for kind, mime in KINDS.items()},
-        "csv": Form("text/csv", lambda shown, _: csv(tidy(shown))),
-        "parquet": Form("application/vnd.apache.parquet", _columns),
-        "npz": Form("application/octet-stream", _arrays),
+        **{form: _numbers(form, mime) for form, mime in _NUMBERS.items()},
     }
 )
 """Kinds of files by the ending of their names."""
@@ -81,15 +82,34 @@ def write(path: Path, content: bytes) -> None:
     OSError
         If it cannot be written; what stood there before stands there still.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with _beside(path, f", may be written to, and has room for {len(content):,} bytes") as beside:
         beside.write_bytes(content)
         beside.replace(path)
+
+
+def check(path: Path) -> None:
+    """Try if a file can be written there, before there is one.
+
+    Raises
+    ------
+    OSError
+        If it cannot; where there is too little room is known only in the end.
+    """
+    with _beside(path, " and may be written to") as beside:
+        beside.touch()
+
+
+@contextmanager
+def _beside(path: Path, wish: str) -> Iterator[Path]:
+    """A place beside another one, at which nothing stays; errors say what the folder must be."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise OSError(
-            f"{path} could not be written: {reason}; use a folder that exists, may be written "
-            f"to, and has room for {len(content):,} bytes."
+            f"{path} could not be written: {reason}; use a folder that exists{wish}."
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # as there is none
+            beside.unlink()

@@ -1,32 +1,16 @@
 """A file made again from the recipe within it."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from types import MappingProxyType
-from zipfile import BadZipFile, ZipFile
-from zlib import crc32
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from PIL import Image
-
-from xpos_viz.export.data import RECIPE, arrays, csv, npy, tidy
+from xpos_viz.export.animation import animation_html
+from xpos_viz.export.handout import handout
+from xpos_viz.export.held import Made, holds, recipe_in
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
 from xpos_viz.export.sweeps import Sweep, sweep
-from xpos_viz.figures.recipes import recipe_of
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State, from_address
 from xpos_viz.texts import texts
-
-SIDECAR = "recipe.json"
-"""The recipe of a bundle, beside its files."""
-
-_BLOCK = re.compile(r'<script type="application/json" id="xpos_viz">(.*?)</script>', re.DOTALL)
-_MOST = 1 << 22  # bytes of a recipe at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +29,7 @@ class Reproduction:
         The picture in motion, if it is one.
     same
         Whether all their numbers and words are those of the recipe, and those that a file of
-        numbers or a bundle holds besides, to the last bit.
+        numbers, a bundle or a page holds besides, to the last bit.
     """
 
     recipe: Recipe
@@ -68,7 +52,8 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
     Raises
     ------
     ValueError
-        If it holds no recipe, settings that cannot be used here, or other data than are here.
+        If it is damaged, or holds no recipe, settings that cannot be used here, or other data
+        than are here.
     """
     recipe = Recipe.read(recipe_in(content))
     state = _state(recipe)
@@ -76,20 +61,10 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
     moving = _moving(recipe, state, report) if recipe.sweep else None
     report(1.0)
     drawn = [each.description for each in pictures] if moving is None else moving.frames
-    same = fingerprint(drawn) == recipe.numbers and _holds(content, pictures)
+    same = fingerprint(drawn) == recipe.numbers and holds(
+        content, Made(pictures, lambda: _page(recipe, state, moving))
+    )
     return Reproduction(recipe, state, pictures, moving, same)
-
-
-def recipe_in(content: bytes) -> str:
-    """Return the recipe within a file, whatever kind of file it is.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
-    read = next((read for start, read in _READERS.items() if content.startswith(start)), _in_text)
-    return read(content)
 
 
 def _state(recipe: Recipe) -> State:
@@ -137,83 +112,9 @@ def _moving(recipe: Recipe, state: State, report: Report) -> Sweep:
     return sweep(recipe.page, recipe.picture, state, parameter, values, text, report)
 
 
-def _holds(content: bytes, pictures: Sequence[Picture]) -> bool:
-    """Whether a file of numbers, or a bundle, holds those of the pictures; drawings hold none."""
-    if content.startswith(b"PAR1"):
-        file, expected = pq.ParquetFile(pa.BufferReader(content)), tidy(pictures[0])
-        known = file.metadata.num_rows == len(expected)  # a hostile file may claim any number
-        return known and file.read().to_pandas().equals(expected)
-    if not content.startswith(b"PK"):
-        return True
-    with ZipFile(BytesIO(content)) as archive:
-        held = {each.filename: (each.CRC, each.file_size) for each in archive.infolist()}
-    if SIDECAR in held:
-        members = {f"{each.name}.csv": csv(tidy(each)) for each in pictures}
-    else:
-        members = {f"{n}.npy": npy(array) for n, array in arrays(pictures[0].description)}
-    return all(held.get(name) == (crc32(data), len(data)) for name, data in members.items())
-
-
-def _in_gif(content: bytes) -> str:
-    """The recipe of a picture in motion: the file's comment."""
-    try:
-        with Image.open(BytesIO(content)) as image:
-            return image.info.get("comment", b"").decode()
-    except OSError as error:
-        raise ValueError("this GIF file cannot be read; use a whole file.") from error
-
-
-def _in_parquet(content: bytes) -> str:
-    """The recipe of a table."""
-    try:
-        metadata = pq.read_schema(pa.BufferReader(content)).metadata or {}
-    except pa.ArrowException as error:
-        raise ValueError(f"this Parquet file cannot be read: {error!s:.80}") from error
-    return metadata.get(RECIPE.encode(), b"").decode()
-
-
-def _in_zip(content: bytes) -> str:
-    """The recipe of a bundle, or of arrays."""
-    try:
-        with ZipFile(BytesIO(content)) as archive:
-            names = archive.namelist()
-            found = next((name for name in (SIDECAR, f"{RECIPE}.npy") if name in names), None)
-            if found is None:
-                raise ValueError(
-                    f"there is no recipe in this archive, got {names!r:.80}; use a bundle or an "
-                    "NPZ file of xpos_viz."
-                )
-            if (size := archive.getinfo(found).file_size) > _MOST:
-                raise ValueError(
-                    f"a recipe has at most {_MOST:,} bytes, got {found} with {size:,}; use a file "
-                    "as xpos_viz wrote it."
-                )
-            within = archive.read(found)
-    except BadZipFile as error:
-        raise ValueError(f"this archive cannot be read: {error}.") from error
-    if found == SIDECAR:
-        return within.decode()
-    return str(np.load(BytesIO(within), allow_pickle=False))
-
-
-def _in_text(content: bytes) -> str:
-    """The recipe of a page, or a recipe itself."""
-    text = content.decode("utf-8", "replace")
-    block = _BLOCK.search(text)
-    if block:
-        return block[1]
-    if "<svg" in text[:4096]:
-        return recipe_of(content)
-    return text
-
-
-_READERS: Mapping[bytes, Callable[[bytes], str]] = MappingProxyType(
-    {
-        b"\x89PNG": recipe_of,
-        b"%PDF": recipe_of,
-        b"GIF8": _in_gif,
-        b"PAR1": _in_parquet,
-        b"PK": _in_zip,
-    }
-)
-"""What finds the recipe, by how a file begins."""
+def _page(recipe: Recipe, state: State, moving: Sweep | None) -> str:
+    """The page that shows the picture in motion, or the hand-out."""
+    text = texts(state.language or "en")
+    if moving is not None:
+        return animation_html(moving, text, recipe.text())
+    return handout(state, text, recipe.text())

@@ -16,7 +16,7 @@ class Size:
     Parameters
     ----------
     width, height
-        Inches; without a height it is as high as what is on it.
+        Inches; without a height it is as high as what is on it, up to :data:`HIGHEST`.
     dpi
         Resolution of a PNG.
     title, body, tick, small, note
@@ -40,6 +40,10 @@ SIZES: dict[str, Size] = {
     "column": Size(8.5 / 2.54, None, 600, 8.0, 7.0, 6.5, 6.0, 6.5),
 }
 """A page to read, a 16:9 slide to be read from the last row, a column of a paper (8.5 cm)."""
+
+
+HIGHEST = 23 / 2.54
+"""The most height of a column, inches: what margins leave of a page of A4 or Letter."""
 
 
 @dataclass(frozen=True)

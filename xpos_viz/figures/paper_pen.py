@@ -10,7 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 import matplotlib.style
+import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
 from xpos_viz.figures.files import KINDS, SIZES, Paper, check_kind
@@ -18,7 +20,7 @@ from xpos_viz.figures.paper import bars, curves, grid, maps, plane, writing
 from xpos_viz.figures.paper.sheet import Sheet
 from xpos_viz.theme import INKS
 
-__all__ = ["KINDS", "Paper", "draw", "save"]
+__all__ = ["KINDS", "Paper", "draw", "pixels", "save"]
 
 _PARTS: Mapping[type, Callable[[Sheet, Any], None]] = MappingProxyType(
     {
@@ -96,6 +98,29 @@ def save(description: Description, kind: str, paper: Paper = _PAPER, recipe: str
     words = {"title": description.name, "alt": description.alt, "recipe": recipe}
     with _settings():
         return _WRITERS[kind](draw(description, paper), words)
+
+
+def pixels(description: Description, width: int, paper: Paper = _PAPER) -> NDArray[np.uint8]:
+    """Draw a description as pixels.
+
+    Parameters
+    ----------
+    description
+        What to draw.
+    width
+        Pixels.
+    paper
+        On what.
+
+    Returns
+    -------
+    numpy.ndarray
+        (height, width, 3), red, green and blue.
+    """
+    with _settings():
+        figure = draw(description, paper)
+        figure.dpi = width / figure.get_figwidth()
+        return writing.pixels(figure)
 
 
 @contextmanager

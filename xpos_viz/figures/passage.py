@@ -131,9 +131,9 @@ def tint(level: int, colours: str, mode: Mode) -> str:
     mode
         "light" or "dark".
     """
-    stops = PALETTES[colours].scales["diverging"]
+    less, more = PALETTES[colours].sides
     share = _STRENGTH[mode] * abs(level) / LEVELS
-    pairs = zip(_channels(INKS[mode].page), _channels(stops[-1 if level > 0 else 0]), strict=True)
+    pairs = zip(_channels(INKS[mode].page), _channels(more if level > 0 else less), strict=True)
     mixed = (round((1 - share) * page + share * full) for page, full in pairs)
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 

@@ -1,14 +1,18 @@
 """What can be taken along: each figure, its numbers and its motion; and all of a page."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from xpos_viz.export import FORMS, Recipe, bundle, make
+from xpos_viz.export import FORMS, Recipe, bundle, data, make
 from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.handout import handout
 from xpos_viz.export.sweeps import sweep, sweepable
@@ -23,7 +27,10 @@ from xpos_viz.ui.work import shown as done
 from xpos_viz.ui.work import working
 
 _PAGE, _FIGURES, _ASKED, _MOTION = "page", "figures", "asked", "motion"
+_KEPT, _COUNT = 16, count()  # files that were made on a click
 _SWEPT = 0.3  # of the work of a motion, the share until its frames are computed
+
+logging.getLogger(get_script_run_ctx.__module__).disabled = True  # no script keeps those files
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:
     """Draw the button of a table that no figure shows."""
     _button(
         "CSV",
-        lambda: table().to_csv(index=False).encode(),
+        lambda: data.csv(table()),
         f"{name}.csv",
         "text/csv",
         text("download.table_help"),
@@ -208,5 +215,16 @@ def _moving(name: str, made: Mapping[str, bytes], text: Text) -> None:
 
 def _button(label: str, made: Callable[[], bytes], name: str, mime: str, help_: str) -> None:
     """Draw the button of a file."""
-    key = name.replace(".", "-")
-    st.download_button(label, made, name, mime, key=key, on_click="ignore", help=help_)
+    key, kept = name.replace(".", "-"), partial(_kept, made, name, mime)
+    st.download_button(label, kept, name, mime, key=key, on_click="ignore", help=help_)
+
+
+def _kept(made: Callable[[], bytes], name: str, mime: str) -> bytes:
+    """Make a file, and keep it until many others were made.
+
+    Streamlit forgets a file that was made on a click once two scripts have ended, which those of
+    a class do before a slow network has asked for it.
+    """
+    content, files = made(), get_instance().media_file_mgr
+    files.add(content, mime, f"download {next(_COUNT) % _KEPT}", name, is_for_static_download=True)
+    return content

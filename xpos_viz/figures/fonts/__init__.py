@@ -25,7 +25,7 @@ def drawable(text: str) -> str:
     >>> drawable("ζᵢ 词 \U00013000")
     'ζᵢ 词 �'
     """
-    known = _latin() | _characters(HAN)
+    known = _known()
     return "".join(character if ord(character) in known else "�" for character in text)
 
 
@@ -50,6 +50,12 @@ def face(*, bold: bool = False) -> Path:
     """Return the file of the first family."""
     weight = "bold" if bold else "normal"
     return Path(fontManager.findfont(FontProperties(family=FAMILIES[0], weight=weight)))
+
+
+@cache
+def _known() -> frozenset[int]:
+    """Code points that some family has."""
+    return _latin() | _characters(HAN)
 
 
 @cache

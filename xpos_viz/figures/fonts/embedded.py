@@ -1,16 +1,21 @@
 """The glyphs that a text uses, as fonts within an SVG or a page."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter, load_font
+from fontTools.ttLib import TTFont
+from matplotlib.backends._backend_pdf_ps import SubsetResults
+from matplotlib.font_manager import FontPath
 
 from xpos_viz.figures.fonts import FAMILIES, HAN, face, file_of
 
 _UNUSED = ("GSUB", "GDEF", "FFTM", "DSIG")
+_SETTING = ("GPOS", "kern")  # tables with which letters are set
 
 
 def faces(used: Mapping[bool, Set[str]]) -> str:
@@ -35,15 +40,40 @@ def faces(used: Mapping[bool, Set[str]]) -> str:
     return "".join(parts)
 
 
+@contextmanager
+def drawn_glyphs(path: FontPath, glyphs: Iterable[int]) -> Iterator[SubsetResults]:
+    """Take from a font the glyphs that a PDF draws, as Matplotlib does it.
+
+    Nothing else of the font is read: where its letters stand is known by then.
+    """
+    options = Options(notdef_outline=True, font_number=path.face_index)
+    with _reduced(path, options, _SETTING, gids=glyphs) as (font, places):
+        yield SubsetResults(font, places)
+
+
 @lru_cache(64)
 def _subset(path: Path, characters: str) -> bytes:
     """A font with some characters, and their kerning, as WOFF."""
-    options = Options(layout_features=["kern"], hinting=False, notdef_outline=True)
-    options.drop_tables = [*options.drop_tables, *_UNUSED]
-    subsetter, file = Subsetter(options), BytesIO()
-    subsetter.populate(text=characters)
-    with load_font(str(path), options) as font:
-        subsetter.subset(font)
+    options, file = Options(layout_features=["kern"], hinting=False, notdef_outline=True), BytesIO()
+    with _reduced(path, options, (), text=characters) as (font, _):
         font.flavor, font.recalcTimestamp = "woff", False
         font.save(file)
     return file.getvalue()
+
+
+@contextmanager
+def _reduced(
+    path: Path | FontPath,
+    options: Options,
+    without: Sequence[str],
+    *,
+    text: str = "",
+    gids: Iterable[int] = (),
+) -> Iterator[tuple[TTFont, dict[int, int]]]:
+    """A font reduced to what is kept, without some tables; and where its glyphs have gone."""
+    options.drop_tables = [*options.drop_tables, *_UNUSED, *without]
+    subsetter = Subsetter(options)
+    subsetter.populate(text=text, gids=gids)
+    with load_font(str(path), options) as font:
+        subsetter.subset(font)
+        yield font, subsetter.glyph_index_map

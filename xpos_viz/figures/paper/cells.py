@@ -8,12 +8,14 @@ from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.image import AxesImage
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Bar
@@ -55,8 +57,22 @@ class Bitmap(AxesImage):
         super().__init__(axes, interpolation="none", **whole)
         self.cells = cells
         self.edges = x, y
-        rows, columns = self.places(axes.figure.dpi)
-        self.set_data(cells[np.ix_(rows, columns)])
+        self.stand_in(0)
+
+    def stand_in(self, place: int) -> None:
+        """Be a pixel where a file has its own bitmap, of a blue that is its place among them."""
+        self.set_data(np.array([[[0, 0, place, 255]]], np.uint8))
+
+    def make_image(
+        self, renderer: RendererBase, magnification: float = 1.0, unsampled: bool = False
+    ) -> tuple[Colours, float, float, Affine2D]:
+        """Return what Matplotlib draws: on pixels the cell of each, from the lowest line up."""
+        if unsampled:
+            return super().make_image(renderer, magnification, unsampled)
+        left, bottom, right, top = (round(magnification * end) for end in self.axes.bbox.extents)
+        x, y = self.edges
+        rows, columns = _shown(top - bottom, y), _shown(right - left, x)
+        return self.cells[np.ix_(rows[::-1], columns)], left, bottom, Affine2D()
 
     def places(self, dpi: float) -> tuple[Places, Places]:
         """Return which row and which column of cells each pixel shows, at least so fine."""
@@ -155,9 +171,13 @@ def _cells_of(pixels: float, edges: Numbers) -> Places:
     cells, sizes = len(edges) - 1, np.diff(edges)
     if np.allclose(sizes, sizes[0]):
         return np.repeat(np.arange(cells), max(1, math.ceil(pixels / cells)))
-    count = math.ceil(pixels)
-    middles = edges[0] + (edges[-1] - edges[0]) * (np.arange(count) + 0.5) / count
-    return np.searchsorted(edges, middles).clip(1, cells) - 1
+    return _shown(math.ceil(pixels), edges)
+
+
+def _shown(pixels: int, edges: Numbers) -> Places:
+    """Which cell each of so many pixels has in its middle."""
+    middles = edges[0] + (edges[-1] - edges[0]) * (np.arange(pixels) + 0.5) / pixels
+    return np.searchsorted(edges, middles).clip(1, len(edges) - 1) - 1
 
 
 def _shares(values: NDArray[np.float64], bar: Bar) -> NDArray[np.float64]:

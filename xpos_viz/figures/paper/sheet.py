@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from xpos_viz.figures.files import Size
+from xpos_viz.figures.files import HIGHEST, Size
 from xpos_viz.figures.fonts import is_latin
 from xpos_viz.figures.paper.type import LEADING, broken, font, style, widest, width_of
 from xpos_viz.theme import Ink
@@ -68,9 +68,9 @@ class Sheet:
         return replace(self, size=size)
 
     def fit(self, rest: float, wish: float) -> float:
-        """Return the height that `rest` leaves; paper as high as needed grants the wish."""
+        """Return the height that `rest` leaves; paper as high as needed grants the wish it can."""
         if self.size.height is None:
-            self.figure.set_figheight(rest + wish)
+            self.figure.set_figheight(min(rest + wish, HIGHEST))
         return self.height - rest
 
     def check(self, height: float) -> None:
@@ -84,8 +84,8 @@ class Sheet:
         if height < _LEAST * self.unit:
             raise ValueError(
                 f"the words around the figure leave {max(height, 0.0):.1f} of {self.height:.1f} "
-                "inches of height for it; use a shorter caption, or the size 'column', which is "
-                "as high as needed."
+                "inches of height for it; use a shorter caption, show less, or use the size "
+                f"'column', which may be {HIGHEST:.1f} inches high."
             )
 
     def place(self, left: float, top: float, width: float, height: float) -> Axes:

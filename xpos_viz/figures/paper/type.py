@@ -53,13 +53,15 @@ def broken(text: str, size: float, width: float, *, bold: bool = False) -> list[
     >>> broken("原始分数，因果掩码", 10.0, 0.6)
     ['原始分', '数，因果', '掩码']
     """
-    lines = [""]
+    lines, used = [""], 0.0
     for piece in _pieces(drawable(text)):
-        if lines[-1] and width_of(lines[-1] + piece.rstrip(), size, bold=bold) > width:
+        if lines[-1] and used + width_of(piece.rstrip(), size, bold=bold) > width:
             lines.append("")
-        parts = list(_parts(piece, size, width, bold))
-        lines[-1] += parts[0]
-        lines += parts[1:]
+            used = 0.0
+        first, *others = _parts(piece, size, width, bold)
+        lines[-1] += first
+        lines += others
+        used = (0.0 if others else used) + width_of([first, *others][-1], size, bold=bold)
     return [line.rstrip() for line in lines]
 
 
@@ -84,12 +86,14 @@ def _breaks(before: str, after: str) -> bool:
 
 def _parts(piece: str, size: float, width: float, bold: bool) -> Iterator[str]:
     """A piece, cut where it alone is wider than a line."""
-    part = ""
+    part, used = "", 0.0
     for character in piece:
-        if part and character != " " and width_of(part + character, size, bold=bold) > width:
+        wide = width_of(character, size, bold=bold)
+        if part and character != " " and used + wide > width:
             yield part
-            part = ""
+            part, used = "", 0.0
         part += character
+        used += wide
     yield part
 
 

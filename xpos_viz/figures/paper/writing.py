@@ -4,39 +4,55 @@ import re
 import struct
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from io import BytesIO
 from typing import Any
 
 import numpy as np
+from matplotlib.backends import _backend_pdf_ps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_mixed import MixedModeRenderer
 from matplotlib.backends.backend_pdf import Name, PdfFile, RendererPdf
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL.PngImagePlugin import PngInfo
 
-from xpos_viz.figures.fonts.embedded import faces
+from xpos_viz.figures.fonts.embedded import drawn_glyphs, faces
 from xpos_viz.figures.paper.cells import BITMAP_DPI, Bitmap
 from xpos_viz.figures.recipes import KEY, svg_element
 
 Words = Mapping[str, str]
 """Title, alternative text ("alt") and recipe."""
 
+Chunk = tuple[bytes, bytes]
+"""Name and data of a part of a PNG."""
+
+Pixels = NDArray[np.uint8]
+
+_TRUE_COLOUR, _INDEXED = 2, 3  # kinds of pixels of a PNG
+_AS_BEFORE = 2  # the filter of a line that is written as what it adds to the one before
 _STAND_IN = re.compile(rb'xlink:href="data:image/png;base64,[^"]*"')
 _TEXT = re.compile(r'<text style="([^"]*)"[^>]*>([^<]*)</text>')
 
 
 def png(figure: Figure, words: Words) -> bytes:
     """Return the content of a PNG."""
-    info, file = PngInfo(), BytesIO()
-    info.add_itxt("Title", words["title"])
-    info.add_itxt("Description", words["alt"])
-    if words["recipe"]:
-        info.add_itxt(KEY, words["recipe"])
-    figure.savefig(file, format="png", pil_kwargs={"compress_level": 3, "pnginfo": info})
-    return file.getvalue()
+    drawn = pixels(figure)
+    height, width, _ = drawn.shape
+    rows = drawn.reshape(height, -1)
+    new = np.r_[True, (rows[1:] != rows[:-1]).any(1)]
+    dots = struct.pack(">IIB", *[round(figure.dpi / 0.0254)] * 2, 1)  # a meter
+    texts = {"Title": words["title"], "Description": words["alt"], KEY: words["recipe"]}
+    about = [(b"pHYs", dots), *((b"iTXt", _text(*each)) for each in texts.items() if each[1])]
+    return _png((width, height), _TRUE_COLOUR, about, zlib.compress(_lines(rows[new], new), 3))
+
+
+def pixels(figure: Figure) -> Pixels:
+    """Return (height, width, 3) colours."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3]
 
 
 def svg(figure: Figure, words: Words) -> bytes:
@@ -65,6 +81,7 @@ def pdf(figure: Figure, words: Words) -> bytes:
     width, height = figure.get_size_inches()
     figure.dpi = 72
     document = _File(file, pictures, metadata)
+    whole, _backend_pdf_ps.get_glyphs_subset = _backend_pdf_ps.get_glyphs_subset, drawn_glyphs
     try:
         document.newPage(width, height)
         pen = RendererPdf(document, dpi, height, width)
@@ -73,6 +90,7 @@ def pdf(figure: Figure, words: Words) -> bytes:
         renderer.finalize()
         document.finalize()
     finally:
+        _backend_pdf_ps.get_glyphs_subset = whole
         document.close()
     return file.getvalue()
 
@@ -104,16 +122,16 @@ class _Picture:
         palette, index = np.unique(codes, return_inverse=True)
         colours = palette.view(np.uint8).reshape(-1, 4)[:, :3]
         rows, columns = image.places(BITMAP_DPI)
-        packed = zlib.compress(
-            _lines(index.reshape(codes.shape), rows[::step], columns).tobytes(), 3
-        )
+        shown = rows[::step]
+        new = np.diff(shown, prepend=-1) != 0
+        lines = index.reshape(codes.shape).astype(np.uint8)[shown[new]][:, columns]
+        packed = zlib.compress(_lines(lines, new), 3)
         return cls(len(columns), len(rows), colours.tobytes(), packed)
 
     def reference(self) -> bytes:
         """Return it as the link of an SVG to a PNG within itself."""
-        header = struct.pack(">IIBBBBB", self.width, self.height, 8, 3, 0, 0, 0)
-        parts = ((b"IHDR", header), (b"PLTE", self.palette), (b"IDAT", self.packed), (b"IEND", b""))
-        content = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
+        size, palette = (self.width, self.height), (b"PLTE", self.palette)
+        content = _png(size, _INDEXED, [palette], self.packed)
         return b'xlink:href="data:image/png;base64,' + b64encode(content) + b'"'
 
 
@@ -145,23 +163,31 @@ class _File(PdfFile):
 
 
 def _stand_ins(figure: Figure, step: int = 1) -> list[_Picture]:
-    """The bitmaps of a figure; on it stays a pixel for each, of a blue that is its place."""
+    """The bitmaps of a figure, on which a stand-in knows its place among them."""
     bitmaps = [image for axes in figure.axes for image in axes.images if isinstance(image, Bitmap)]
-    pictures = [_Picture.of(image, step) for image in bitmaps]
     for place, image in enumerate(bitmaps):
-        image.set_data(np.array([[[0, 0, place, 255]]], np.uint8))
-    return pictures
+        image.stand_in(place)
+    return [_Picture.of(image, step) for image in bitmaps]
 
 
-def _lines(
-    index: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> NDArray[np.uint8]:
-    """Lines of a PNG: the filter of each, and its pixels; a repeated line differs by nothing."""
-    lines = np.zeros((len(rows), len(columns) + 1), np.uint8)
-    new = np.diff(rows, prepend=-1) != 0
-    lines[~new, 0] = 2
-    lines[new, 1:] = index.astype(np.uint8)[rows[new]][:, columns]
-    return lines
+def _lines(given: Pixels, new: NDArray[np.bool_]) -> bytes:
+    """Lines of a PNG: the filter of each, and its pixels; one that is not new adds nothing."""
+    lines = np.zeros((len(new), given.shape[1] + 1), np.uint8)
+    lines[~new, 0] = _AS_BEFORE
+    lines[new, 1:] = given
+    return lines.tobytes()
+
+
+def _png(size: tuple[int, int], kind: int, about: Sequence[Chunk], packed: bytes) -> bytes:
+    """A PNG of a kind of pixels, with the chunks that stand before its lines."""
+    header = b"IHDR", struct.pack(">IIBBBBB", *size, 8, kind, 0, 0, 0)
+    chunks = (header, *about, (b"IDAT", packed), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+
+
+def _text(key: str, text: str) -> bytes:
+    """A text of a PNG with its key: in UTF-8, not packed, of no language."""
+    return key.encode() + b"\0\0\0\0\0" + text.encode()
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:
