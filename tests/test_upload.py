@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def parts(shape_q, shape_k, **words):
     return file.getvalue()
 
 
-def widget(app, label, language="en"):
+def widget(app, label, language="en") -> Any:
     """A control of the drawer by the words beside it."""
     kinds = ("selectbox", "number_input", "button_group")
     found = [each for kind in kinds for each in app.get(kind)]

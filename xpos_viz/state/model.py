@@ -9,6 +9,7 @@ from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.captured import lookup as captured
+from xpos_viz.inputs.rotation import base_of as known_base
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.limits import LIMITS, cap
@@ -246,14 +247,8 @@ def numbers(experiment: Experiment) -> dict[str, list[float]]:
 
 def base_of(inputs: Computed) -> float:
     """Return the base of a layer's own encoding, or the usual one where it has none."""
-    own = _own(inputs)
-    base = None if own is None else dict(own.parameters).get("base")
-    return base if isinstance(base, float) else _BASE
-
-
-def _own(inputs: Computed) -> Encoding | None:
-    """The encoding of a layer in its model, where it is known."""
-    return inputs.capture.encodings[inputs.capture.place(inputs.layer)]
+    capture = inputs.capture
+    return known_base(capture, capture.place(inputs.layer)) or _BASE
 
 
 def _brought(data: str) -> Experiment:
@@ -266,7 +261,7 @@ def _brought(data: str) -> Experiment:
             "the whole text at once, or use Capture.weights, which takes fewer queries."
         )
     inputs = Captured(data, capture.layers[0])
-    own, steps = _own(inputs), PARAMETERS["scale_base"].steps
+    own, steps = capture.encodings[0], PARAMETERS["scale_base"].steps
     scale_base = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
     turned = capture.head_dim if own is None else own.rotary_width
     return _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)

@@ -14,7 +14,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from xpos_viz.encoding import Encoding, rope
 from xpos_viz.entry import LAYOUTS, Layout
 from xpos_viz.figures.words import number
 from xpos_viz.inputs import Capture, Captured
@@ -22,7 +21,7 @@ from xpos_viz.inputs.captured import keep, lookup
 from xpos_viz.inputs.files import UnclearOrderError, read_capture
 from xpos_viz.inputs.files.examples import FROM_A_MODEL, FROM_ARRAYS
 from xpos_viz.inputs.files.orders import sizes
-from xpos_viz.inputs.rotation import Rotation, looks_rotated
+from xpos_viz.inputs.rotation import Rotation, base_of, before_rotation, looks_rotated
 from xpos_viz.limits import LIMITS
 from xpos_viz.state import State
 from xpos_viz.state.changes import with_inputs, with_source
@@ -78,7 +77,7 @@ class Brought:
         """
         capture = replace(lookup(self.file), layout=layout)
         if base is not None:
-            capture = capture.unrotated(_applied(capture, base))
+            capture = before_rotation(capture, base)
         return replace(self, layout=layout, base=base, data=keep(capture))
 
 
@@ -294,17 +293,7 @@ def _say(key: str, said: Callable[..., Brought]) -> None:
 
 def _usual_base(brought: Brought) -> float:
     """The base that a rotation may have had: the model's own, or what it looks like."""
-    own = lookup(brought.file).encodings[0]
-    base = None if own is None else dict(own.parameters).get("base")
-    return base if isinstance(base, float) else brought.looks.base
-
-
-def _applied(capture: Capture, base: float) -> Encoding | None:
-    """What was applied: None is each layer's own, if the first has that base; else a RoPE."""
-    own = capture.encodings[0]
-    if own is not None and dict(own.parameters).get("base") == base:
-        return None
-    return rope(capture.head_dim, base=base)
+    return base_of(lookup(brought.file)) or brought.looks.base
 
 
 def _explained(text: Text) -> None:
