@@ -26,6 +26,12 @@ REQUIRE = "XPOS_VIZ_REQUIRE_BROWSER"
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
+@pytest.fixture
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the application puts into the environment ends with the test."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
 def find_chromium() -> str | None:
     """Return the Chromium that CHROMIUM names, or else one on PATH or in a usual place."""
     if named := os.environ.get("CHROMIUM"):

@@ -1,5 +1,6 @@
 """What tests in a real Chromium share: how it is started, watched and looked at."""
 
+import re
 from base64 import b64decode
 from contextlib import contextmanager
 from io import BytesIO
@@ -15,6 +16,7 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
 LOCAL = {"localhost", "127.0.0.1"}
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 FRAMES = "() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))"
 
 
@@ -68,6 +70,12 @@ def offline(browser):
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+def read(number):
+    """The value of a number as a reader sees it: −0.4, and −1.2 × 10⁻⁷."""
+    plain = re.sub(r"(\u00a0×\u00a0|\b)10(?=[⁻⁰-⁹¹²³])", lambda m: "e" if m[1] else "1e", number)
+    return float(plain.replace("−", "-").translate(_LOWERED))
 
 
 def channels(code):

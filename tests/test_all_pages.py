@@ -1,32 +1,18 @@
 """What holds for every page: it is drawn at every preset, in every language, with few controls."""
 
 import pytest
-from streamlit.util import calc_hash
 
-from tests.test_pages import SHORT, fresh
+from tests.apptest import SHORT, opened
 from xpos_viz import decay_curve, xpos
 from xpos_viz.state import CONTROLS, OWN, PRESETS, from_address
 from xpos_viz.studies.resolving import resolution_of
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui import HOME, PAGES
+from xpos_viz.ui import PAGES
+
+pytestmark = pytest.mark.usefixtures("steady")
 
 PARTS = ("name", "words")
 each_page = pytest.mark.parametrize("name", PAGES)
-
-
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
-def opened(name, address):
-    """A page at an address."""
-    page = fresh(address)
-    page._page_hash = "" if name == HOME else calc_hash(name)
-    page.run()
-    assert not page.exception
-    return page
 
 
 def controls(page):

@@ -226,7 +226,7 @@ def sample_layers():
     ("path", "layer"), sample_layers(), ids=lambda value: getattr(value, "stem", str(value))
 )
 def test_rope_reproduces_the_attention_of_a_real_model(path, layer):
-    """Base 100 000, half layout, /√64, causal: the model's own weights, every layer and head."""
+    """Base 100,000, half layout, /√64, causal: the model's own weights, every layer and head."""
     with np.load(path, allow_pickle=False) as stored:
         q, k, expected = (
             torch.from_numpy(stored[name][layer]).float() for name in ("q", "k", "weights_last4")

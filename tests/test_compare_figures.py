@@ -195,16 +195,16 @@ LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))
     [
         (
             xpos(8, gamma=(0.8, 0.2, 0.4)),
-            "base 10,000, γ 0.2 … 0.8 (3 heads), B 512",
-            "底数 10,000，γ 0.2 … 0.8（3 个头），B 512",
+            "base 10,000, γ 0.2 … 0.8 in 3 heads, B 512",
+            "底数 10,000，γ 0.2 … 0.8，共 3 个头，B 512",
         ),
         (
             longrope(8, factors=(1.0, 1.5, 2.5, 4.0)),
-            "base 10,000, e 1 … 4 (4 pairs), s 4, L₀ 2,048",
-            "底数 10,000，e 1 … 4（4 对），s 4，L₀ 2,048",
+            "base 10,000, e 1 … 4 in 4 pairs, s 4, L₀ 2,048",
+            "底数 10,000，e 1 … 4，共 4 对，s 4，L₀ 2,048",
         ),
-        (t5(8, table=LEARNED), "table −2 … 5.75 (32 buckets)", "表 −2 … 5.75（32 个桶）"),
-        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 (3 heads)", "表 −2 … 5.75（3 个头）"),
+        (t5(8, table=LEARNED), "table −2 … 5.75 in 32 buckets", "表 −2 … 5.75，共 32 个桶"),
+        (t5(8, table=(LEARNED,) * 3), "table −2 … 5.75 in 3 heads", "表 −2 … 5.75，共 3 个头"),
     ],
     ids=["heads", "pairs", "buckets", "heads of buckets"],
 )
@@ -272,7 +272,7 @@ COMPARED = {
     ),
     ("zh", "plain"): ("XPos − RoPE", "原始分数\u00a0q·k", "分数\u00a0q·k（无单位）之差"),
     ("zh", "ratio"): ("|XPos| / |RoPE|", "原始分数\u00a0q·k", "所显示平均值之比"),
-    ("zh", "weights"): ("XPos − RoPE（权重）", "softmax 权重", "权重（占 1 的份额）之差"),
+    ("zh", "weights"): ("XPos − RoPE（权重）", "softmax 权重", "权重（占比）之差"),
 }
 
 
@@ -408,7 +408,7 @@ def test_alternative_text_of_one_token_leaves_out_what_there_is_not():
     )
     _, maps = drawn.maps(Expectation(2), (rope(2),), language="zh")
     assert maps.alt == (
-        "RoPE (底数 10,000) 的热图；原始分数\u00a0q·k，因果掩码；词元 0 到 1。"
+        "RoPE（底数 10,000）的热图；原始分数\u00a0q·k，因果掩码；词元 0 到 1。"
         "距离不小于窗口一半处分数绝对值的平均：第一个为 1.08，最后一个为 1.08。"
     )
 

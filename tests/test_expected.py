@@ -60,7 +60,7 @@ def test_moments_of_a_bilinear_form(encoding, rho):
 @pytest.mark.parametrize("encoding", [rope(8), xpos(8, scale_base=64.0)], ids=repr)
 @pytest.mark.parametrize("lag", [0, 3, 40])
 def test_random_vectors_do_what_is_expected(encoding, rho, lag):
-    """40 000 seeded pairs of vectors, scored by the oracle's rates."""
+    """40,000 seeded pairs of vectors, scored by the oracle's rates."""
     draws = np.random.default_rng(lag).standard_normal((2, 40_000, 4, 2))
     q, other = draws[..., 0] + 1j * draws[..., 1]
     k = rho * q + math.sqrt(1 - rho**2) * other

@@ -20,7 +20,7 @@ from xpos_viz.inputs.sample import (
 FOLDER = Path(xpos_viz.__file__).parent / "inputs" / "samples"
 TOKENS = {"tidebook": 1002, "harbour": 86, "pronoun": 28, "chinese": 80}
 DRAWN = 0.02
-"""Absolute, moments of 128 000 standard normal numbers or more: five standard errors."""
+"""Absolute, moments of 128,000 standard normal numbers or more: five standard errors."""
 LAYERS = dict.fromkeys(SAMPLES, (0, 8, 16, 24, 29)) | {"tidebook": (3, 8, 16)}
 
 

@@ -1,6 +1,8 @@
 """The line of each encoding: the same in every picture, and seen on every ground."""
 
+import tomllib
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,7 @@ from xpos_viz.figures.lines import FAMILY_LINES, lines
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import from_address
 from xpos_viz.texts import texts
-from xpos_viz.theme import INKS, LINES, Mode
+from xpos_viz.theme import INKS, LINES, NEUTRAL, Mode
 
 ROPE, XPOS = (0, "solid"), (1, "dash")
 GRAPHICS = 3
@@ -72,10 +74,19 @@ def test_rope_and_xpos_keep_their_lines_on_every_page(page, expected):
 
 
 @pytest.mark.parametrize(
-    ("mode", "code"), [*product(MODES, LINES)], ids=lambda value: value.removeprefix("#")
+    ("mode", "code"),
+    [*product(MODES, (*LINES, NEUTRAL))],
+    ids=lambda value: value.removeprefix("#"),
 )
 def test_lines_are_seen_on_either_ground(mode, code):
     assert contrast(code, INKS[mode].page) >= GRAPHICS
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_picture_has_the_ground_of_its_page(mode):
+    config = Path(__file__).parents[1] / ".streamlit" / "config.toml"
+    theme = tomllib.loads(config.read_text(encoding="utf-8"))["theme"]
+    assert INKS[mode].page == theme[mode]["backgroundColor"]
 
 
 @pytest.mark.parametrize(("mode", "name"), [*product(MODES, ("curves", "plane", "bars"))])

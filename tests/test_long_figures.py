@@ -115,7 +115,7 @@ def test_resolution_has_a_colour_per_encoding_and_a_stroke_per_mask(over):
     assert described.logarithmic
     assert described.logarithmic_y
     assert described.y == "R(g/(d/2)) (no unit)"
-    assert described.title[0] == "Attention resolution R(g/(d/2)) of the expectation curve"
+    assert described.title[0] == "Resolution R(g/(d/2)) of the expectation curve"
     words = {"length": "length (tokens)", "scale_base": "scale base B (tokens)"}
     assert described.x == words[over]
     assert f"XPos, causal mask goes from {rounded(values[3 * len(course.steps)])}" in described.alt

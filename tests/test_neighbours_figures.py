@@ -29,9 +29,9 @@ def test_the_table_is_written_one_way_in_either_language():
 
 def test_a_family_is_described_in_whole():
     source = "Sun et al. 2022, arXiv:2212.10554, eq. 9"
-    formula = "λ_i = iθ_i + ln(ζ_i)/B,  ζ_i = (2i/d + γ)/(1 + γ)"
+    formula = "λᵢ = iθᵢ + ln(ζᵢ)/B,  ζᵢ = (2i/d + γ)/(1 + γ)"
     assert family_words(xpos(16), EN) == ("XPos (base 10,000, γ 0.4, B 512)", formula, source)
-    assert family_words(xpos(16), texts("zh"))[0] == "XPos (底数 10,000，γ 0.4，B 512)"
+    assert family_words(xpos(16), texts("zh"))[0] == "XPos（底数 10,000，γ 0.4，B 512）"
 
 
 def test_long_parameters_stand_below_the_maps():

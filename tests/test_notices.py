@@ -5,33 +5,19 @@ from itertools import pairwise
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
-from tests.test_all_pages import opened, steady
-from tests.test_pages import SHORT, release
-from tests.test_pages import opened as compared
+from tests.apptest import SHORT, again, opened
+from tests.compare_page import opened as compared
+from tests.compare_page import release
 from xpos_viz.texts import LANGUAGES
 
-__all__ = ["steady"]
+pytestmark = pytest.mark.usefixtures("steady")
+
 LAYER = {
-    "en": "`layer = 24` cannot be used and is left out. "
-    "The reason: `tidebook has no layer 24; use one of: 3, 8, 16.`",
-    "zh": "`layer = 24` 无法使用，已忽略。"
-    "原因（英文）：`tidebook has no layer 24; use one of: 3, 8, 16.`",
+    "en": "`layer = 24` cannot be used and is left out. Use one of: `3, 8, 16`.",
+    "zh": "`layer = 24` 无法使用，已忽略。可用的值：`3, 8, 16`。",
 }
-GAMMA = (
-    "`gamma = -1` cannot be used; `0.4` is used instead. "
-    "The reason: `gamma must be a finite number > 0, got -1.0; the usual value is 0.4.`"
-)
-FACTOR = (
-    "`yarn.factor = much` cannot be used; `4` is used instead. "
-    "The reason: `yarn.factor must be a number, got 'much'; use 0.4 or 1e4.`"
-)
-
-
-def again(moved):
-    """Run the page after something was moved."""
-    page = moved.run()
-    assert not page.exception
-    return page
+GAMMA = "`gamma = -1` cannot be used; `0.4` is used instead. It must be a number (>\u00a00)."
+FACTOR = "`yarn.factor = much` cannot be used; `4` is used instead. It must be a number."
 
 
 def elements(block):
@@ -92,7 +78,7 @@ def test_what_is_refused_of_a_picture_is_said_above_it():
 
 def test_a_refused_move_in_a_picture_is_told():
     page = release(compared(SHORT), scale_base=64.0, gamma=0)
-    because = "The reason: `gamma must be a finite number > 0, got 0; the usual value is 0.4.`"
+    because = "It must be a number (>\u00a00)."
     assert [warning.value for warning in page.warning] == [
         f"`scale_base = 64.0` cannot be used and is left out. {because}",
         f"`gamma = 0` cannot be used and is left out. {because}",

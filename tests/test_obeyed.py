@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.test_all_pages import opened, steady
-from tests.test_pages import MADE, SHORT
+from tests.apptest import MADE, SHORT, opened
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
 from xpos_viz.state.settings import Several, Words
 from xpos_viz.texts import texts
 
-__all__ = ["steady"]
+pytestmark = pytest.mark.usefixtures("steady")
+
 CONTROLS = {"start": "window", "stop": "window"}
 LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
 CASES = (

@@ -1,12 +1,11 @@
 """The page of decay without a browser: what each control changes, in both languages."""
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
+from tests import apptest
+from tests.apptest import again, alts
 from xpos_viz import rope, xpos
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.decay import decay_curves
@@ -14,34 +13,14 @@ from xpos_viz.studies.decay import ASSUMPTIONS, READINGS, Chance, Reading
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui.decay import DISTANCES, FORMULAS
 
-APP = Path(__file__).parent.parent / "app.py"
+pytestmark = pytest.mark.usefixtures("steady")
+
 EN = texts("en")
-
-
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 def opened(**address):
     """The page at an address."""
-    page = AppTest.from_file(str(APP), default_timeout=60)
-    page._page_hash = calc_hash("decay")
-    page.query_params.update(address)
-    return ran(page)
-
-
-def ran(moved):
-    """The page, run without a mistake after something was moved."""
-    page = moved.run()
-    assert not page.exception
-    return page
-
-
-def alts(page):
-    """The alternative texts of the pictures."""
-    return [chart.proto.alt for chart in page.get("plotly_chart")]
+    return apptest.opened("decay", address)
 
 
 def notices(page, language="en"):
@@ -60,7 +39,7 @@ def test_it_opens_with_rope_and_xpos_of_the_session():
     assert first.startswith(
         "The first lag up to 4,096 tokens at which g is below zero: RoPE 3,616 tokens, XPos none."
     )
-    assert "RoPE any, XPos 831 tokens." in second
+    assert "RoPE without end, XPos 831 tokens." in second
     assert "left at 4,096 tokens: RoPE 17.2\u00a0%, XPos 11.3\u00a0%." in third
 
 
@@ -83,7 +62,7 @@ def test_every_assumption_has_its_words_and_its_formula(assumption, language):
 
 @pytest.mark.parametrize("reading", READINGS[1:])
 def test_every_reading_can_be_chosen(reading):
-    page = ran(opened(distance="64").selectbox(key="reading").set_value(reading))
+    page = again(opened(distance="64").selectbox(key="reading").set_value(reading))
     pair = (rope(64, base=100_000.0), xpos(64, base=100_000.0))
     assert alts(page) == [decay_curves(pair, Reading(reading), 64, EN).alt]
     assert page.query_params["reading"] == reading
@@ -91,11 +70,11 @@ def test_every_reading_can_be_chosen(reading):
 
 def test_controls_change_the_curves_and_the_address():
     page = opened(assumption="correlated")
-    ran(page.select_slider(key="rho").set_value(-20))
-    ran(page.select_slider(key="distance").set_value(DISTANCES[-1]))
-    ran(page.selectbox(key="axis").set_value("log"))
-    ran(page.select_slider(key="base").set_value(10_000.0))
-    ran(page.button_group(key="curves").set_value(["rope"]))
+    again(page.select_slider(key="rho").set_value(-20))
+    again(page.select_slider(key="distance").set_value(DISTANCES[-1]))
+    again(page.selectbox(key="axis").set_value("log"))
+    again(page.select_slider(key="base").set_value(10_000.0))
+    again(page.button_group(key="curves").set_value(["rope"]))
     described = decay_curves((rope(64),), Chance(-0.2), 1_000_000, EN, logarithmic=True)
     assert alts(page) == [described.alt]
     assert {key: page.query_params[key] for key in ("rho", "distance", "axis", "curves")} == {
@@ -112,7 +91,7 @@ def test_all_encodings_are_drawn_and_what_is_added_has_a_picture():
     added, drawn = sorted(alts(page), key=len)
     assert all(family.label in drawn for family in REGISTRY.values())
     assert added.startswith("Bias on the logits, over the lag in tokens up to 1,024. ALiBi")
-    ran(page.select_slider(key="alibi.slope").set_value(0.5))
+    again(page.select_slider(key="alibi.slope").set_value(0.5))
     assert "ALiBi (slope 0.5) goes from 0 to −512" in min(alts(page), key=len)
     assert page.query_params["alibi.slope"] == "0.5"
 

@@ -1,62 +1,53 @@
 """The page of long texts without a browser: what each control changes, progress, and edges."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
-from streamlit.util import calc_hash
 
-from tests.test_pages import address, control, fresh, words
+from tests import apptest
+from tests.apptest import address, again, control, words
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Random
 from xpos_viz.pictures.long import asked as asked_for
-from xpos_viz.pictures.long import course, studied
 from xpos_viz.state import from_address
 from xpos_viz.studies import long as study
 from xpos_viz.studies.long import Long
-from xpos_viz.studies.resolving import Course
+from xpos_viz.studies.resolving import resolution_of
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 from xpos_viz.ui import long as module
 from xpos_viz.ui import work
 
 SMALL = {"long_length": "4096"}
-pytestmark = pytest.mark.usefixtures("steady")
+pytestmark = pytest.mark.usefixtures("steady", "patient")
 
 
 @pytest.fixture
-def steady(monkeypatch):
+def patient(monkeypatch):
     """Results are waited for, however busy the machine is."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(work, "MOMENT", 60.0)
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What the page computes, run after run."""
-    calls = []
-    compute = module.studied
+    """What the page computes, run after run: maps, and resolutions."""
+    asked = SimpleNamespace(maps=[], courses=[])
 
-    def spy(long, course, report):
-        calls.append((long, course))
-        return compute(long, course, report)
+    def spied(calls, compute):
+        def spy(what, report):
+            calls.append(what)
+            return compute(what, report)
 
-    monkeypatch.setattr(module, "studied", spy)
-    return calls
+        return spy
+
+    monkeypatch.setattr(module, "long_maps", spied(asked.maps, module.long_maps))
+    monkeypatch.setattr(module, "resolutions", spied(asked.courses, module.resolutions))
+    return asked
 
 
-def opened(parameters=SMALL):
+def opened(address=SMALL):
     """The page at an address."""
-    page = fresh(parameters)
-    page._page_hash = calc_hash("long")
-    page.run()
-    assert not page.exception
-    return page
-
-
-def again(widget):
-    """Run the page after a control was moved."""
-    page = widget.run()
-    assert not page.exception
-    return page
+    return apptest.opened("long", address)
 
 
 def said(page):
@@ -88,7 +79,7 @@ def test_what_is_said_is_what_the_study_finds():
         "among 4,096 tokens, these are visible: causal 50\u00a0%, sliding window 50\u00a0%, "
         "blockwise causal 50\u00a0%."
     )
-    resolutions = [module.resolution_of(e, "causal", 4096, "sqrt_d") for e in (rope, xpos)]
+    resolutions = [resolution_of(e, "causal", 4096, "sqrt_d") for e in (rope, xpos)]
     rope, xpos = map(rounded, resolutions[:2])
     assert f"{rope} for RoPE and {xpos} for XPos (causal)" in lines[3]
     assert f"has {resolutions[1] / resolutions[0]:.3g} times RoPE's R(g/√d) under" in lines[4]
@@ -119,19 +110,22 @@ def test_what_is_said_is_what_the_study_finds():
 )
 def test_every_control_changes_what_is_computed(key, value, changed, asked):
     page = opened()
-    assert not changed(*asked[-1])
+    before = asked.maps[-1], asked.courses[-1]
+    assert not changed(*before)
     page = again(control(page, key).set_value(value))
-    assert len(asked) == 2
-    assert changed(*asked[-1])
+    after = asked.maps[-1], asked.courses[-1]
+    assert changed(*after)
+    counts = [1 + (old != new) for old, new in zip(before, after, strict=True)]
+    assert [len(asked.maps), len(asked.courses)] == counts  # and nothing is computed again
     assert address(page) == SMALL | {key: value if isinstance(value, str) else f"{value:.15g}"}
     opened(address(page))
-    assert asked[-1] == asked[-2]
+    assert (asked.maps[-1], asked.courses[-1]) == after
 
 
 def test_a_seed_is_there_where_vectors_are_random(asked):
     page = opened(SMALL | {"long_inputs": "independent"})
     again(control(page, "long_seed").set_value(4))
-    assert [long.inputs.seed for long, _ in asked] == [0, 4]
+    assert [long.inputs.seed for long in asked.maps] == [0, 4]
     labels = [widget.proto.label for widget in opened().select_slider]
     assert texts("en")("ui.long_seed") not in labels
 
@@ -140,7 +134,7 @@ def test_a_run_that_changes_nothing_computes_nothing(asked):
     page = opened()
     again(page)
     again(control(page, "language").set_value("zh"))
-    assert len(asked) == 1
+    assert (len(asked.maps), len(asked.courses)) == (1, 1)
 
 
 def test_what_needs_every_score_is_shortened_and_the_page_says_why(monkeypatch):
@@ -175,40 +169,46 @@ def test_one_token_is_a_text(language, over):
 
 
 def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr(work, "MOMENT", 0.0)
-    monkeypatch.setattr(work, "UNSEEN", 60.0)
+    """The resolution is drawn and read while the maps are still computed."""
+    monkeypatch.setattr(work, "UNSEEN", 600.0)
     ended = []
 
-    def compute(long, course, report):
-        assert (type(long), type(course)) == (Long, Course)
+    def endless(long, report):
+        assert type(long) is Long
         try:
             while True:
                 report(0.25)
         finally:
             ended.append(long)
 
-    monkeypatch.setattr(module, "studied", compute)
+    monkeypatch.setattr(module, "long_maps", endless)
+    monkeypatch.setattr(work.Work, "done", patient_but_with("maps", work.Work.done))
     page, text = opened(), texts("en")
     (progress,) = page.get("progress")
     assert progress.proto.value in (0, 25)
-    assert not page.get("plotly_chart")
+    assert len(page.get("plotly_chart")) == 1
+    assert [line[:10] for line in said(page).splitlines()] == [
+        "- Of all p",
+        "- R(g/√d),",
+        "- XPos has",
+    ]
     page = again(control_of(page, text("work.stop")).click())
     assert [info.value for info in page.info] == [text("work.stopped")]
-    known = page.session_state["work"]
-    assert known.done(60.0)
+    known = page.session_state["maps"]
+    assert known._done.wait(60.0)
     assert (known.ended, len(ended)) == (True, 1)
-    again_button = control_of(page, text("work.again"))
-    monkeypatch.setattr(module, "studied", lambda *_: study_of(SMALL))
+    assert len(page.get("plotly_chart")) == 1
+    monkeypatch.undo()
     monkeypatch.setattr(work, "MOMENT", 60.0)
-    page = again(again_button.click())
+    page = again(control_of(page, text("work.again")).click())
     assert len(page.get("plotly_chart")) == 2
+    assert len(said(page).splitlines()) == 5
     assert not page.info
 
 
-def study_of(parameters):
-    """What the page computes at an address."""
-    state, _ = from_address(parameters)
-    return studied(asked_for(state), course(state), lambda _: None)
+def patient_but_with(place, done):
+    """A look at work that waits for all but that of one place."""
+    return lambda self, patience=0.0: done(self, 0.0 if self.place == place else patience)
 
 
 def control_of(page, label):

@@ -1,48 +1,26 @@
 """The page of neighbours without a browser: any two, in both languages, and the table."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
+from tests import apptest
+from tests.apptest import SHORT, again, alts
 from xpos_viz import rope, xpos
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.decay import decay_curves
+from xpos_viz.figures.words import family_formula
 from xpos_viz.studies.decay import Reading
 from xpos_viz.studies.neighbours import shares
 from xpos_viz.texts import LANGUAGES, texts
 
-APP = Path(__file__).parent.parent / "app.py"
+pytestmark = pytest.mark.usefixtures("steady")
+
 EN = texts("en")
-SHORT = {"name": "pronoun"}
 LATER = EN("neighbours.later")
-
-
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 def opened(**address):
     """The page at an address."""
-    page = AppTest.from_file(str(APP), default_timeout=60)
-    page._page_hash = calc_hash("neighbours")
-    page.query_params.update(SHORT | address)
-    return ran(page)
-
-
-def ran(moved):
-    """The page, run without a mistake after something was moved."""
-    page = moved.run()
-    assert not page.exception
-    return page
-
-
-def alts(page):
-    """The alternative texts of the pictures."""
-    return [chart.proto.alt for chart in page.get("plotly_chart")]
+    return apptest.opened("neighbours", SHORT | address)
 
 
 def seen(page):
@@ -66,7 +44,7 @@ def test_two_encodings_have_maps_curves_sentences_and_a_table(language):
     (families,) = (m.value for m in page.markdown if m.value.startswith("- **"))
     assert families.count("- **") == 16
     for row in REGISTRY.values():
-        assert f"\n  {row.formula}  \n  {row.source}" in families
+        assert f"\n  {family_formula(row)}  \n  {row.source}" in families
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -74,8 +52,8 @@ def test_every_encoding_can_stand_on_either_side(name):
     other = "rope" if name != "rope" else "nope"
     page = opened(left=name, right=other, stage="masked", distance="64")
     assert REGISTRY[name].label in alts(page)[0]
-    ran(page.selectbox(key="left").set_value(other))
-    ran(page.selectbox(key="right").set_value(name))
+    again(page.selectbox(key="left").set_value(other))
+    again(page.selectbox(key="right").set_value(name))
     assert f"{REGISTRY[name].label} − {REGISTRY[other].label}" in alts(page)[0]
     assert len(alts(page)) == (3 if "logits + " in REGISTRY[name].formula or name == "alibi" else 2)
 
@@ -83,7 +61,7 @@ def test_every_encoding_can_stand_on_either_side(name):
 def test_a_bias_is_seen_from_the_logits_on():
     page = opened(left="nope", right="alibi")
     assert [info.value for info in page.info] == [LATER]
-    ran(page.selectbox(key="stage").set_value("masked"))
+    again(page.selectbox(key="stage").set_value("masked"))
     assert not page.info
     assert page.query_params["stage"] == "masked"
 
@@ -102,6 +80,6 @@ def test_one_token_has_no_distance():
 
 def test_parameters_of_the_session_hold_in_the_table():
     page = opened()
-    ran(page.select_slider(key="base").set_value(10_000.0))
+    again(page.select_slider(key="base").set_value(10_000.0))
     assert page.table[0].value["256 tokens"]["RoPE"] == f"{shares(rope(64))[2]:.3f}"
     assert any("**RoPE (base 10,000)**" in m.value for m in page.markdown)

@@ -10,34 +10,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.util import calc_hash
 
-from tests import reference
-from tests.test_pages import MADE, SHORT, address, control, fresh, words
+from tests import apptest, reference
+from tests.apptest import MADE, SHORT, address, again, control, words
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.pairs import motion, response_map, score_parts
+from xpos_viz.figures.words import family_formula
 from xpos_viz.state import from_address
 from xpos_viz.studies.pairs import in_motion, over_text, parts, place
 from xpos_viz.texts import LANGUAGES, texts
 
+pytestmark = pytest.mark.usefixtures("steady")
+
 ROOT = Path(__file__).parent.parent
 
 
-def visited(parameters=None):
-    """The page at an address, run once."""
-    page = fresh(parameters)
-    page._page_hash = calc_hash("pairs")
-    page.run()
-    assert not page.exception
-    return page
-
-
-def again(widget):
-    """Run the page after a widget was moved."""
-    page = widget.run()
-    assert not page.exception
-    return page
+def visited(address=None):
+    """The page at an address."""
+    return apptest.opened("pairs", address)
 
 
 def pictures(page):
@@ -150,7 +141,7 @@ def test_a_family_brings_its_own_parameters():
     page = again(control(page, "pair_encoding").set_value("rope"))
     said = words(page)
     assert "No pair fades under RoPE: all keep their size" in said
-    assert REGISTRY["rope"].formula in said
+    assert family_formula(REGISTRY["rope"]) in said
     assert np.isinf(page.dataframe[0].value["half_life"]).all()
 
 

@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from streamlit.util import calc_hash
 
+from tests import apptest
+from tests.apptest import address, again, alts, control
 from tests.drawn import spec
-from tests.test_pages import address, control, fresh
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.precision import angle_curves, overflow_curves
@@ -17,30 +17,12 @@ from xpos_viz.studies.precision import Angles, angles, overflow
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui.precision import _angle
 
-
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+pytestmark = pytest.mark.usefixtures("steady")
 
 
-def opened(**parameters):
+def opened(**address):
     """The page at an address."""
-    page = fresh(parameters)
-    page._page_hash = calc_hash("precision")
-    return ran(page)
-
-
-def ran(moved):
-    """The page, run without a mistake after something was moved."""
-    page = moved.run()
-    assert not page.exception
-    return page
-
-
-def alts(page):
-    """The alternative texts of the pictures."""
-    return [chart.proto.alt for chart in page.get("plotly_chart")]
+    return apptest.opened("precision", address)
 
 
 def wanted(parameters, language="en"):
@@ -138,7 +120,7 @@ def test_a_format_that_ends_is_described_as_far_as_it_goes():
 def test_a_control_changes_its_pictures_and_the_address(key, value, parameters, changed):
     page = opened()
     before = [chart.proto.spec for chart in page.get("plotly_chart")]
-    page = ran(control(page, key).set_value(value))
+    page = again(control(page, key).set_value(value))
     assert address(page) == parameters
     assert alts(page) == [each.alt for each in wanted(parameters)]
     after = [chart.proto.spec for chart in page.get("plotly_chart")]

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from streamlit.util import calc_hash
 
+from tests import apptest
+from tests.apptest import MADE, SHORT, address, again, control, words
 from tests.drawn import spec
-from tests.test_pages import address, control, fresh, words
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, tinted
@@ -18,8 +18,8 @@ from xpos_viz.studies.tokens import all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui.plain import plain
 
-SHORT = {"name": "pronoun"}
-MADE = {"source": "random", "length": "32", "head_dim": "8"}
+pytestmark = pytest.mark.usefixtures("steady")
+
 ALONE = {
     "en": "Token 0 sees no key but itself, so its weight is 1 under any encoding: choose a later "
     "query.",
@@ -29,7 +29,7 @@ STILL = {
     "en": "For query 20 no weight changes by more than 0.0001 percentage points: "
     "XPos (base 100,000, γ 0.4, B 10¹²) is all but RoPE here.",
     "zh": "对查询 20，没有权重的变化超过 0.0001 个百分点：此时 "
-    "XPos (底数 100,000，γ 0.4，B 10¹²) 几乎就是 RoPE。",
+    "XPos（底数 100,000，γ 0.4，B 10¹²）几乎就是 RoPE。",
 }
 HEADS_STILL = {
     "en": "In the maps of the 9 heads of layer 8 nothing changes by more than 0.0001 percentage "
@@ -38,26 +38,9 @@ HEADS_STILL = {
 }
 
 
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
-def opened(parameters=SHORT):
+def opened(address=SHORT):
     """The page at an address."""
-    page = fresh(parameters)
-    page._page_hash = calc_hash("tokens")
-    page.run()
-    assert not page.exception
-    return page
-
-
-def again(widget):
-    """Run the page after a widget was moved."""
-    page = widget.run()
-    assert not page.exception
-    return page
+    return apptest.opened("tokens", address)
 
 
 def found(parameters):

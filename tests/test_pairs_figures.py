@@ -14,7 +14,7 @@ from xpos_viz.texts import texts
 EN, ZH = texts("en"), texts("zh")
 XPOS = xpos(8, scale_base=16.0)
 LABEL = "XPos (base 10,000, γ 0.4, B 16)"
-LABEL_ZH = "XPos (底数 10,000，γ 0.4，B 16)"
+LABEL_ZH = "XPos（底数 10,000，γ 0.4，B 16）"
 LEFT = [(zeta / 1.4) ** (27 / 16) for zeta in (0.4, 1.15)]  # ζ^(Δ/B) of pairs 0 and 3 at lag 27
 
 
@@ -43,7 +43,7 @@ def test_the_map_in_chinese():
     assert grid.title == (LABEL_ZH, "距离对每一对的作用")
     assert grid.bar.colours == "teal_brown"
     assert grid.alt == (
-        f"{LABEL_ZH} 下所有各对的 Re exp(λᵢΔ) 的热图，直到位置差 27。在那里，"
+        f"{LABEL_ZH}下所有各对的 Re exp(λᵢΔ) 的热图，直到位置差 27。在那里，"
         f"第 0 对保留 {100 * LEFT[0]:.1f}\u00a0% 的大小，"
         f"第 3 对保留 {100 * LEFT[1]:.1f}\u00a0% 的大小。"
     )

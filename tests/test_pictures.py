@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from tests.test_all_pages import opened, steady
-from tests.test_pages import SHORT
+from tests.apptest import SHORT, opened
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import PRESETS, from_address
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import PAGES
 
-__all__ = ["steady"]
+pytestmark = pytest.mark.usefixtures("steady")
+
 ADDRESSES = (
     ("decay", {"curves": "xpos,alibi", "distance": "64", "axis": "log"}),
     ("pairs", SHORT | {"pair_encoding": "yarn"}),

@@ -68,6 +68,17 @@ def test_what_has_no_logarithm_is_a_gap():
     assert np.array_equal(y, [0.1, np.inf, 1e-3, np.nan], equal_nan=True)
 
 
+def test_what_may_be_tiny_is_read_by_powers_of_ten():
+    *_, trace, _ = drawn.spec(draw(kinds.curves()))["data"]
+    assert (trace["hovertemplate"], trace["text"]) == ("%{text}", ["0.1", "∞", "0.001", "0"])
+    described = kinds.curves()
+    first = replace(described.curves[0], x=np.array([1.0]), y=np.array([2.345e-7]), band=None)
+    trace, *_ = drawn.spec(draw(replace(described, curves=(first,))))["data"]
+    assert trace["text"] == ["2.34\u00a0×\u00a010⁻⁷"]
+    *_, trace, _ = drawn.spec(draw(kinds.curves(logarithmic_y=False)))["data"]
+    assert (trace["hovertemplate"], "text" in trace) == ("%{y:.5~g}", False)
+
+
 @pytest.mark.parametrize("logarithmic_y", [False, True])
 def test_a_band_is_closed_and_has_gaps(logarithmic_y):
     """There and back over each piece; on a logarithmic axis it ends where the axis does."""
@@ -100,7 +111,7 @@ def test_marks_are_points_whose_names_have_a_ground(logarithmic):
     assert (first["x"], first["y"]) == (
         (1, pytest.approx(-0.398, abs=1e-3)) if logarithmic else (10, 0.4)
     )
-    assert first["bgcolor"] == "rgba(18,22,29,0.88)"
+    assert first["bgcolor"] == "rgba(18,22,27,0.88)"
     assert first["font"]["color"] == INKS["dark"].text
 
 
@@ -111,6 +122,14 @@ def test_the_name_of_a_mark_at_an_end_is_not_cut_off():
     curves = tuple(replace(curve, x=x) for curve in described.curves)
     _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
     assert [note["xanchor"] for note in notes] == ["left", "left", "right"]
+
+
+def test_two_names_near_an_end_lean_away_from_each_other_where_there_is_room():
+    marks = tuple(Mark(x, 0.2, name, 1) for x, name in ((820.0, "290,086"), (890.0, "580,171")))
+    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
+    curves = tuple(replace(curve, x=np.linspace(1, 1000, 4)) for curve in described.curves)
+    _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
+    assert [note["xanchor"] for note in notes] == ["right", "left"]
 
 
 def test_marks_without_a_name_are_points_alone():

@@ -445,6 +445,8 @@ def test_a_figure_for_a_projector_is_the_same_in_larger_type():
     for side, pixels in usual["layout"]["margin"].items():
         assert large["layout"]["margin"][side] == (pixels if side == "autoexpand" else 1.5 * pixels)
     assert large["layout"]["height"] == 1.5 * usual["layout"]["height"]
+    foots = (spec["layout"]["coloraxis"]["colorbar"]["ypad"] for spec in (large, usual))
+    assert next(foots) == 1.5 * next(foots)
     assert large["layout"]["xaxis"]["domain"] == usual["layout"]["xaxis"]["domain"]
     assert large["layout"]["xaxis"]["range"] == usual["layout"]["xaxis"]["range"]
     for name in ("x", "y", "z"):

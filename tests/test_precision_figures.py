@@ -9,6 +9,7 @@ from xpos_viz.figures import paper_pen, plotly_pen
 from xpos_viz.figures.precision import angle_curves, overflow_curves
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, angles, overflow
 from xpos_viz.texts import texts
+from xpos_viz.theme import LEVEL
 
 EN = texts("en")
 
@@ -84,6 +85,7 @@ def test_angles_have_a_tolerance_and_a_mark_where_they_pass_it():
     *lines, level = described.curves
     assert [line.label for line in lines] == list(FORMATS)
     assert level.y.tolist() == [TOLERANCE, TOLERANCE]
+    assert level.line == LEVEL  # the colour of no encoding
     assert [(mark.label, mark.x, mark.y) for mark in described.marks] == [
         ("float16: 2,049", 2049, TOLERANCE),
         ("bfloat16: 257", 257, TOLERANCE),

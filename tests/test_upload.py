@@ -17,8 +17,8 @@ from streamlit.util import calc_hash
 
 import xpos_viz
 from tests import tolerances
+from tests.apptest import address, again, control, fresh, words
 from tests.test_capture import random
-from tests.test_pages import address, again, control, fresh, words
 from xpos_viz import Capture, apply_encoding, read_capture, rope
 from xpos_viz.inputs.captured import STORE, keep, lookup
 from xpos_viz.inputs.files import capture_bytes

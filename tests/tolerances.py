@@ -18,7 +18,7 @@ SAMPLES = 5.0
 """Standard errors that a mean of random numbers may be off; the seeds are fixed."""
 
 SPREAD = 0.02
-"""Relative, a standard deviation of 40 000 random scores, whose tails are longer than normal
+"""Relative, a standard deviation of 40,000 random scores, whose tails are longer than normal
 ones: its own standard error is 0.5 %. Leaving ρ² g[2Δ] out would be 8 % at lag 0, ρ = 0.6."""
 
 HAND = 1e-12

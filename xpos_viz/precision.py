@@ -228,7 +228,7 @@ def table_error(
     Tensor
         |table − e^{iθn}|, (…, L, d/2), float64, the error of a turned pair as a share of its
         size: 0 to 2. While it is small it is the error of the angle in rad. NaN where a
-        position exceeds the dtype, as 65 520 does float16.
+        position exceeds the dtype, as 65,520 does float16.
 
     Raises
     ------

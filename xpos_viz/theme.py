@@ -105,6 +105,12 @@ All have a contrast of 3 or more with light and with dark ground.
 DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 """Strokes of curves in order, for greyscale."""
 
+LEVEL = -1
+"""Place of a line that no encoding or format has, such as a limit: it is neutral."""
+
+NEUTRAL = "#767b82"
+"""Its colour, with a contrast of 4 or more on either ground."""
+
 GROUND = 0.88
 """How much of the lines behind it the ground of a name covers."""
 
@@ -114,10 +120,11 @@ def stroke(place: int, dash: str = "") -> tuple[str, str]:
 
     Examples
     --------
-    >>> stroke(7), stroke(7, "solid")
-    (('#d55e00', 'dash'), ('#d55e00', 'solid'))
+    >>> stroke(7), stroke(7, "solid"), stroke(LEVEL, "dot")
+    (('#d55e00', 'dash'), ('#d55e00', 'solid'), ('#767b82', 'dot'))
     """
-    return LINES[place % len(LINES)], dash or DASHES[place % len(DASHES)]
+    colour = NEUTRAL if place == LEVEL else LINES[place % len(LINES)]
+    return colour, dash or DASHES[place % len(DASHES)]
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,6 @@ class Ink:
 
 INKS: dict[Mode, Ink] = {
     "light": Ink("#1f2430", "#565d6b", "#dfe2e8", "#ffffff", "#d3d7de", "#c6ff00"),
-    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161d", "#343b48", "#c6ff00"),
+    "dark": Ink("#e9ecf2", "#a9b1c0", "#3a414e", "#12161b", "#343b48", "#c6ff00"),
 }
 """Ink of each mode; pictures for paper are light."""

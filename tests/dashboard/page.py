@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from tests.dashboard.server import becomes
-from tests.pages import channels, drawn, part, pixels, slider
+from tests.pages import channels, drawn, part, pixels, read, slider
 from xpos_viz import run
 from xpos_viz.comparison import compare
 from xpos_viz.state import from_address
@@ -162,7 +162,7 @@ def reading(page):
     """What is read: the place, and the numbers, none where it is masked."""
     drawn(page)
     numbers = page.locator(".lm-value").all_inner_texts()
-    values = [float(number.replace("−", "-")) for number in numbers if number]
+    values = [read(number) for number in numbers if number]
     return page.locator(".lm-place").inner_text(), values
 
 

@@ -25,6 +25,12 @@ SEEN = """(link) => {
 }"""
 
 
+WHOLE = """(link) => {
+  const [box, row] = [link, link.closest(".st-key-links")].map((e) => e.getBoundingClientRect());
+  return row.left <= box.left && box.right <= row.right - 20;
+}"""
+
+
 def turn(page, name):
     """Go to another page by its link."""
     text = texts("en")
@@ -82,6 +88,24 @@ def test_on_a_phone_the_way_is_one_row_that_follows_the_keys(language, visit):
         becomes(lambda stop=stop: stop.evaluate(SEEN), True, "the stop is in sight")
         page.keyboard.press("Tab")
     assert page.locator("h1").bounding_box()["y"] < 120
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_on_a_phone_the_link_of_the_page_is_in_sight_from_the_start(language, contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts(language)
+    page.set_viewport_size(PHONE)
+    page.goto(f"{server}long?{urlencode(SHORT | {'lang': language})}")
+    first, shown = (
+        page.get_by_role("link", name=text(f"pages.{name}.link"), exact=True)
+        for name in ("compare", "long")
+    )
+    shown.wait_for()
+    becomes(lambda: shown.evaluate(WHOLE), True, "the link of the page is in sight")
+    assert not first.evaluate(SEEN)
+    first.evaluate("(link) => link.click()")  # which does not move the row
+    becomes(lambda: first.evaluate(SEEN), True, "the link of the page is in sight")
+    page.close()
 
 
 def bounds(locator):

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.pages import drawn, pixels
+from tests.pages import drawn, pixels, read
 from xpos_viz import Experiment, rope, run, xpos
 from xpos_viz.comparison import compare
 from xpos_viz.inputs import Random, Sample
@@ -81,7 +81,7 @@ def reading(page):
     drawn(page)
     place = page.locator(".lm-place").inner_text()
     values = page.locator(".lm-value").all_inner_texts()
-    return place, [float(value.replace("−", "-")) for value in values if value]
+    return place, [read(value) for value in values if value]
 
 
 def ends(text):
@@ -98,7 +98,7 @@ def expect_reading(page, experiment):
     result = run(experiment)
     row, column = m[0] // result.block, n[0] // result.block
     assert m[1] == min(m[0] + result.block, experiment.inputs.tokens) - 1
-    assert float(lag.replace("−", "-")) == (sum(m) - sum(n)) / 2
+    assert read(lag) == (sum(m) - sum(n)) / 2
     tables = [*(measurement.values for measurement in result.measurements), compare(result).values]
     largest = np.nanmax(np.abs(tables[0]))
     for value, table in zip(values, tables, strict=True):

@@ -8,6 +8,7 @@ from PIL import Image
 
 from tests.livemap.page import SHORT, described, expect_reading, picture, point, without_data
 from tests.pages import drawn, part
+from xpos_viz.figures.words import label, listed
 from xpos_viz.texts import LANGUAGES, texts
 
 TYPE = "(e) => parseFloat(getComputedStyle(e).fontSize)"
@@ -41,11 +42,10 @@ def test_it_mounts_and_says_what_it_shows(language, visit):
     page = visit(described(SHORT, language))
     text = texts(language)
     state = text("figure.state", stage=text("figure.stage.scores"), mask=text("figure.mask.causal"))
-    label = page.locator(".lm-maps").get_attribute("aria-label")
-    base = text("symbols.base")
-    assert label == text(
+    names = listed([label(encoding, text) for encoding in SHORT.encodings], text)
+    assert page.locator(".lm-maps").get_attribute("aria-label") == text(
         "livemap.alt",
-        names=f"RoPE ({base} 100,000), XPos ({base} 100,000, γ 0.4, B 8)",
+        names=names,
         comparison="XPos − RoPE",
         state=state,
         start=0,

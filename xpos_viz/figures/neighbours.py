@@ -9,7 +9,7 @@ from xpos_viz.comparison import Comparison
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.compare import score_maps
 from xpos_viz.figures.description import Heatmaps
-from xpos_viz.figures.words import family_name, fixed, label, listed, tokens
+from xpos_viz.figures.words import family_formula, family_name, fixed, label, listed, tokens
 from xpos_viz.studies.neighbours import LAGS, shares
 from xpos_viz.texts import Text
 
@@ -50,4 +50,4 @@ def share_rows(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
 
 def family_words(encoding: Encoding, text: Text) -> tuple[str, str, str]:
     """Describe an encoding: with its parameters, by its formula, and where it is from."""
-    return label(encoding, text), encoding.family.formula, encoding.family.source
+    return label(encoding, text), family_formula(encoding.family), encoding.family.source

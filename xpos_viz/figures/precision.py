@@ -10,10 +10,10 @@ from xpos_viz.figures.lines import FAMILY_LINES
 from xpos_viz.figures.words import counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
+from xpos_viz.theme import LEVEL
 
 _COLOURS = {name: place for place, name in enumerate(FORMATS, 2)}  # lines of the theme
 _XPOS, _ = FAMILY_LINES["xpos"]
-_LEVEL = 0  # the line of the tolerance
 _ORIGINS = {"start": "dash", "centred": "solid"}  # strokes, in the colour of XPos
 
 
@@ -104,7 +104,7 @@ def angle_curves(
     across = np.array([1.0, max(x[-1] for x, _ in curves.values())])
     level, share = np.full(2, TOLERANCE), f"{TOLERANCE:g}"
     lines.append(
-        Curve(text("precision.tolerance", share=share), across, level, line=_LEVEL, dash="dot")
+        Curve(text("precision.tolerance", share=share), across, level, line=LEVEL, dash="dot")
     )
     marks = [
         Mark(study.lost, TOLERANCE, f"{name}: {number(study.lost)}", _COLOURS[name])

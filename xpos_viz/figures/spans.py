@@ -10,7 +10,7 @@ from xpos_viz.figures.description import Bars, Curves, Heatmaps, Mark, Plane
 Numbers = NDArray[np.float64]
 
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
-_END = 0.15  # of the axis: nearer to its end a name might be cut off
+_MARGIN, _LETTER, _AXIS = 28, 6.5, 225  # pixels beside, of a letter, and of the shortest axis
 _NEAR = 0.3  # of the axis: nearer marks might write over each other
 
 
@@ -74,11 +74,11 @@ def width_limits(curves: Curves) -> tuple[float, float]:
 def leans_left(curves: Curves, mark: Mark) -> bool:
     """Return whether the name of a mark has more room to its left.
 
-    It leans away from an end that is near, else from another mark that is near, else from the
-    nearer end.
+    It leans away from an end at which it might be cut off, else from another mark that is near,
+    else from the nearer end.
     """
-    here = _share(curves, mark.x)
-    if not _END < here < 1 - _END:
+    here, end = _share(curves, mark.x), _beyond(mark.label)
+    if not end < here < 1 - end:
         return here > 0.5
     others = [_share(curves, other.x) - here for other in curves.marks if other.x != mark.x]
     nearest = min(others, key=abs, default=1.0)
@@ -105,6 +105,12 @@ def plane_limit(plane: Plane) -> float:
         return plane.limit
     reach = np.abs(plane.paths[np.isfinite(plane.paths)])
     return 1.08 * max(1.0, float(reach.max(initial=0.0)))
+
+
+def _beyond(name: str) -> float:
+    """The share of the shortest axis that a name takes, without what the margin has room for."""
+    letters = sum(1 + (ord(letter) > 0x2E80) for letter in name)
+    return max(0.0, _LETTER * letters - _MARGIN) / _AXIS
 
 
 def _share(curves: Curves, x: float) -> float:

@@ -204,7 +204,7 @@ def listed(items: Sequence[str], text: Text) -> str:
 def settings(encoding: Encoding, text: Text) -> str:
     """Write the parameters of an encoding: base 100,000, γ 0.4, B 512.
 
-    Several values are written by the smallest and the largest: γ 0.2 … 0.8 (3 heads).
+    Several values are written by the smallest and the largest: γ 0.2 … 0.8 in 3 heads.
     """
     described = encoding.family.parameters.values()
     return listed([_setting(row, encoding[row.name], text) for row in described], text)
@@ -230,11 +230,23 @@ def family_name(family: Family, text: Text) -> str:
     return text(f"families.{family.name}")
 
 
+def family_formula(family: Family) -> str:
+    """Write the formula of a family, with lowered indices.
+
+    Examples
+    --------
+    >>> from xpos_viz import rope
+    >>> family_formula(rope(64).family)
+    'λᵢ = iθᵢ,  θᵢ = base^(−2i/d)'
+    """
+    return family.formula.replace("_i", "ᵢ")
+
+
 def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
     described = settings(encoding, text)
     name = family_name(encoding.family, text)
-    return f"{name} ({described})" if described else name
+    return text("figure.label", name=name, settings=described) if described else name
 
 
 def token_axis(

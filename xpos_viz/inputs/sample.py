@@ -2,7 +2,7 @@
 
 They are those of SmolLM2-135M-Instruct (Hugging Face, Apache-2.0) on four short texts,
 taken where they enter the rotary embedding, so before any rotation; float16, nine query
-heads over three key heads. The model's own attention is RoPE with base 100 000 and the
+heads over three key heads. The model's own attention is RoPE with base 100,000 and the
 half layout.
 """
 

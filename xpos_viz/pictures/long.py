@@ -1,6 +1,6 @@
 """Long texts under masks: maps, and resolution."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
@@ -18,33 +18,27 @@ from xpos_viz.studies.resolving import Course, resolutions
 from xpos_viz.texts import Text
 
 
-@dataclass(frozen=True, eq=False)
-class Studied:
-    """What was computed of a long text."""
-
-    long: Long
-    course: Course
-    maps: tuple[LongMap, ...]
-    resolutions: pd.DataFrame
-
-
 def pictures(state: State, text: Text, report: Report = lambda _: None) -> tuple[Picture, ...]:
     """The maps, and the resolution by length or scale base."""
-    return drawn(studied(fitting(asked(state)), course(state), report), state, text)
+    long, along = fitting(asked(state)), course(state)
+    maps, table = studied(long, along, report)
+    return maps_of(maps, long, state.colours, text), resolution_of(table, along, text)
 
 
-def drawn(done: Studied, state: State, text: Text) -> tuple[Picture, ...]:
-    """Pictures of what was computed."""
-    maps = block_maps(done.maps, done.long, text, state.colours)
-    curves = resolution_curves(done.resolutions, done.course, text)
-    return Picture(maps, partial(map_table, done.maps)), Picture(curves, lambda: done.resolutions)
-
-
-def studied(long: Long, course: Course, report: Report) -> Studied:
+def studied(long: Long, course: Course, report: Report) -> tuple[tuple[LongMap, ...], pd.DataFrame]:
     """Compute all of it, and say what share is done."""
     maps = long_maps(long, lambda share: report(0.8 * share))
-    table = resolutions(course, lambda share: report(0.8 + 0.2 * share))
-    return Studied(long, course, maps, table)
+    return maps, resolutions(course, lambda share: report(0.8 + 0.2 * share))
+
+
+def maps_of(maps: Sequence[LongMap], long: Long, colours: str, text: Text) -> Picture:
+    """The picture of the maps."""
+    return Picture(block_maps(maps, long, text, colours), partial(map_table, maps))
+
+
+def resolution_of(table: pd.DataFrame, course: Course, text: Text) -> Picture:
+    """The picture of the resolution."""
+    return Picture(resolution_curves(table, course, text), lambda: table)
 
 
 def asked(state: State) -> Long:

@@ -66,7 +66,7 @@ def main() -> None:
     if shown == named[HOME]:
         pages = named
     st.set_page_config(page_title=f"{shown.title} · xpos_viz", page_icon="🌀", layout="wide")
-    place = page.top(pages, text)
+    place = page.top(pages, shown.title, text)
     above = st.empty()
     shown.run()
     with place:

@@ -18,7 +18,7 @@ from xpos_viz.pictures.compare import pictures
 from xpos_viz.results import SHIFT, Result, run, self_check
 from xpos_viz.state.changes import with_moves
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, downloads, livemap, notices, page
+from xpos_viz.ui import controls, downloads, livemap, notices, page, widgets
 from xpos_viz.ui.session import commit, language, state
 
 _PICTURE = (
@@ -38,7 +38,7 @@ def show() -> None:
     with picture:
         own = ("base",) if state().apart == "yes" else ()
         keys = (*_PICTURE, *("xpos_base" for _ in own))
-        controls.offer(*keys)
+        widgets.offer(*keys)
         with st.empty().container():  # the picture stays mounted when they go
             notices.beside(text, *keys)
         livemap.show(experiment, text, page.mode(), state().look, _take, own, state().show)

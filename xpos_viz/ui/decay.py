@@ -19,7 +19,7 @@ from xpos_viz.pictures.decay import pictures
 from xpos_viz.state import State
 from xpos_viz.studies.decay import Landmarks, landmarks
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.session import language, state
 
 DISTANCES: tuple[int, ...] = (*(2**power for power in range(4, 20)), 1_000_000)
@@ -86,9 +86,9 @@ def _controls(now: State, text: Text) -> None:
     if now.assumption == "correlated":
         controls.slide(text, "rho", range(-100, 101, 10))
     if now.assumption == "captured":
-        controls.source(text)
+        sources.source(text)
     else:
-        controls.width(text)
+        sources.width(text)
     controls.families(text, *now.curves)
     controls.reset(text)
 

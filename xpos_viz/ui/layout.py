@@ -6,6 +6,7 @@ LARGE = 1.375
 _ALWAYS = """
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stHorizontalBlock { row-gap: 1rem; }
+.stHeading h2 { font-size: 1.5rem; }
 @media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the way to all pages is one row, which moves sideways where it is too long */
@@ -24,7 +25,7 @@ _ALWAYS = """
   .st-key-live .stColumn:last-child { min-width: 17rem; }
   [class*="st-key-sides_"] .stColumn:first-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
-:has(> .st-key-tongue) { position: absolute; }
+:has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 /* tables of words and numbers fit, or move sideways */
 .stTable { overflow-x: auto; }
@@ -36,7 +37,8 @@ _SLIM = """
 .stAppHeader, .stAppHeader * { pointer-events: none; }
 .stAppHeader button { pointer-events: auto; }
 .st-key-way { padding-right: 1.75rem; }
-.stHeading h1 { font-size: 1.5rem; padding-block: 0; }
+.stHeading h1 { font-size: 1.5rem; padding-block: 0 .5rem; }
+.stHeading h2 { font-size: 1.25rem; }
 """
 _NARROW = """
 /* controls stand above the picture, or below it where it has its own */
@@ -46,6 +48,7 @@ _NARROW = """
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
 }
 .st-key-way, .st-key-links { gap: .25rem; }
+.st-key-links { padding-right: 1.25rem; mask-image: linear-gradient(to left, #0000, #000 1.25rem); }
 .st-key-lang button { padding-inline: .5rem; }
 /* maps side by side keep the size that they are drawn for, and move sideways */
 .st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
@@ -57,6 +60,10 @@ _GROWN = """
 /* the live map has all of the width: what it is of is chosen below it */
 .st-key-live > * > .stHorizontalBlock { flex-wrap: wrap !important; }
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
+@media (max-width: 40rem) {
+  .stMainBlockContainer { padding-inline: 1rem; }
+  .st-key-way { flex-wrap: wrap; }
+}
 """
 
 

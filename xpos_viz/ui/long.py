@@ -1,8 +1,10 @@
 """The page of long texts: maps and resolution under masks."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from xpos_viz.curves import expectation_resolution, resolution, resolution_label
@@ -10,21 +12,24 @@ from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.figures.long import sizes
 from xpos_viz.figures.words import listed, many, number, portion, rounded, tokens
 from xpos_viz.masks import Mask
-from xpos_viz.pictures.long import Studied, asked, course, drawn, studied
+from xpos_viz.pictures.long import asked, course, maps_of, resolution_of
 from xpos_viz.pooling import pooled_map
 from xpos_viz.state import State
 from xpos_viz.state.model import MAX_LONG_LENGTH
+from xpos_viz.studies import resolving
 from xpos_viz.studies.long import (
     MOST_SCORES,
     Long,
+    LongMap,
     fitting,
+    long_maps,
     visible_pairs,
 )
-from xpos_viz.studies.resolving import Course, resolution_of
+from xpos_viz.studies.resolving import Course, resolutions
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.session import language, state
-from xpos_viz.ui.work import shown, working
+from xpos_viz.ui.work import Work, shown, working
 
 LENGTHS = tuple(2**power for power in range(12, 21))
 SIZES = tuple(2**power for power in range(6, 19))
@@ -46,25 +51,34 @@ def show() -> None:
         _controls(now, text)
     with upper:
         _work(wanted, long, text)
-        work = working((long, along), partial(studied, long, along))
-        if shown(work, text):
-            _pictures(work.result, text)
+        maps = working(long, partial(long_maps, long), "maps")
+        table = working(along, partial(resolutions, along), "resolution")
+        seen = [_maps(maps, long, text), _curves(table, along, text)]
+        if any(seen):
+            page.notice([sentence for part in seen for sentence in part], text)
     page.formula(
         text("long.formula"), (*page.ONE, _RESOLUTION), (REGISTRY["rope"], REGISTRY["xpos"]), text
     )
     page.code((pooled_map, expectation_resolution, resolution), text)
 
 
-def _pictures(done: Studied, text: Text) -> None:
-    """Draw both pictures, and what is to be noticed in them."""
-    maps, curves = drawn(done, state(), text)
-    page.picture(maps, text)
+def _maps(work: Work[tuple[LongMap, ...]], long: Long, text: Text) -> Sequence[str]:
+    """Draw the maps once they are there, and return what is to be noticed in them."""
+    if not shown(work, text):
+        return ()
+    page.picture(maps_of(work.result, long, state().colours, text), text)
+    return [sizes(each, long, text) for each in work.result]
+
+
+def _curves(work: Work[pd.DataFrame], along: Course, text: Text) -> Sequence[str]:
+    """Draw the resolution, which does not wait for the maps, and return what to notice."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.choose(text, "resolution_over")
         controls.choose(text, "normalisation")
-    page.picture(curves, text)
-    seen = [sizes(each, done.long, text) for each in done.maps]
-    page.notice([*seen, _visible(done.course, text), *_resolved(done.course, text)], text)
+    if not shown(work, text):
+        return ()
+    page.picture(resolution_of(work.result, along, text), text)
+    return [_visible(along, text), *_resolved(along, text)]
 
 
 def _controls(now: State, text: Text) -> None:
@@ -73,7 +87,7 @@ def _controls(now: State, text: Text) -> None:
     if now.long_inputs != "expectation":
         controls.slide(text, "long_seed", range(10))
     controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
-    controls.width(text)
+    sources.width(text)
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
         controls.choose(text, "long_mask")
@@ -132,7 +146,7 @@ def _resolved(course: Course, text: Text) -> list[str]:
 
 def _resolution(course: Course, encoding: Encoding, mask: str) -> float:
     """The resolution at the length."""
-    return resolution_of(encoding, mask, course.tokens, course.normalisation)
+    return resolving.resolution_of(encoding, mask, course.tokens, course.normalisation)
 
 
 def _kind(mask: str, text: Text) -> str:

@@ -13,7 +13,7 @@ from xpos_viz.state import State
 from xpos_viz.studies.decay import landmarks
 from xpos_viz.studies.neighbours import share_table, shares
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, decay, downloads, page
+from xpos_viz.ui import controls, decay, downloads, page, sources
 from xpos_viz.ui.session import language, state
 
 LOGITS = ("masked", "weights")
@@ -57,7 +57,7 @@ def _controls(now: State, text: Text) -> None:
     controls.mask(text)
     controls.window(text)
     decay.distance(text)
-    controls.source(text)
+    sources.source(text)
     controls.colours(text)
     controls.families(text, now.left, now.right)
     controls.reset(text)

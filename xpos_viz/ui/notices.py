@@ -3,14 +3,21 @@
 An address, two quick moves or a field may ask for it. A notice goes with the next change.
 """
 
+import re
+
 import streamlit as st
 
+from xpos_viz.figures.words import listed
 from xpos_viz.state import Refusal
 from xpos_viz.texts import Text
 from xpos_viz.ui.session import refusals
 
 _NAMED = 4  # most notices without a control
 _TOLD = "told"
+_ONE_OF = re.compile(r"use one of: (.+)\.$")
+_WITHIN = re.compile(r"use (\d+) to (\d+)\.$")
+_NUMBER = re.compile(r" must be an? ((?:\w+ )?(?:integer|number))([^,]*), got ")
+_KINDS = {"integer": "whole", "whole number": "whole", "even integer": "even"}
 _CONTROLS = {"base.1": "base", "base.2": "xpos_base", "start": "window", "stop": "window"}
 
 
@@ -55,4 +62,24 @@ def _words(refusal: Refusal, text: Text) -> str:
         said = text("ui.refused", used=refusal.used, **asked)
     else:
         said = text("ui.left_out", **asked)
-    return text("ui.because", said=said, reason=refusal.reason) if refusal.plain else said
+    return text("ui.because", said=said, reason=_reason(refusal, text)) if refusal.plain else said
+
+
+def _reason(refusal: Refusal, text: Text) -> str:
+    """What could be used, in the reader's language where the message has a known form."""
+    if found := _ONE_OF.search(refusal.reason):
+        return text("ui.reasons.one_of", words=found[1])
+    if found := _WITHIN.search(refusal.reason):
+        return text("ui.reasons.within", first=found[1], last=found[2])
+    if found := _NUMBER.search(refusal.reason):
+        return text("ui.reasons.must", what=_number(found[1], found[2], text))
+    return text("ui.reasons.other", reason=refusal.reason)
+
+
+def _number(kind: str, range_: str, text: Text) -> str:
+    """What number is legal, with its limits in brackets: `> 0 and ≤ 1`, `from 0 to 8`, or none."""
+    name = text(f"ui.reasons.{_KINDS.get(kind, 'number')}")
+    signs = range_.replace("from ", "≥ ").replace(" to ", " and ≤ ").removesuffix(" here")
+    written = (limit.strip().replace(" ", "\u00a0") for limit in signs.split(" and "))
+    limits = [limit.replace("-", "−") for limit in written if limit]
+    return text("figure.label", name=name, settings=listed(limits, text)) if limits else name

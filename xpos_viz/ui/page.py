@@ -5,6 +5,7 @@ and source → the code behind it.
 """
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,12 +16,12 @@ from streamlit.delta_generator import DeltaGenerator
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Plane
-from xpos_viz.figures.words import family_name
+from xpos_viz.figures.words import family_formula, family_name
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, keyboard, layout, notices
+from xpos_viz.ui import controls, downloads, keyboard, layout, notices, widgets
 from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import heard, language, link, state
 
@@ -30,22 +31,43 @@ ONE = (
 )
 """The one formula, as TeX."""
 
+_IN_SIGHT = """function seek(shown, count, looks) {
+  const row = document.querySelector(".st-key-links");
+  const stops = [...(row?.querySelectorAll("a, button") ?? [])];
+  const link = stops.find(({ textContent }) => textContent === shown);
+  if (!link || stops.length < count)  // not all of them are drawn yet
+    return looks && setTimeout(seek, 100, shown, count, looks - 1);
+  const [box, place] = [row, link].map((element) => element.getBoundingClientRect());
+  row.scrollLeft += (place.left + place.right - box.left - box.right) / 2;
+}"""
+"""Moves the row of links so that the one of the page is in its middle, on a narrow screen."""
+
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
 
-def top(pages: Mapping[str, st.Page], text: Text) -> DeltaGenerator:
+def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     """Draw the links to all pages, which keep what is set, presets and language.
+
+    Parameters
+    ----------
+    pages
+        The pages, by name.
+    shown
+        The words of the link to the page that is shown.
+    text
+        Sentences of one language.
 
     Returns
     -------
     DeltaGenerator
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
-    controls.offer_none()
+    widgets.offer_none()
     notices.begin()
     st.html(layout.style(large=large()))
-    _speak()
+    _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
+    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages) + 2}, 50)")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
@@ -68,11 +90,10 @@ def _reconnect() -> None:
     """
 
 
-def _speak() -> None:
-    """Tell the browser the language of the page, which Streamlit says is English."""
-    with st.container(key="tongue"):
-        said = f"<script>document.documentElement.lang = '{TAGS[language()]}'</script>"
-        st.html(said, unsafe_allow_javascript=True)
+def _run(key: str, script: str) -> None:
+    """Let the browser run a script, once and whenever it changes."""
+    with st.container(key=f"script_{key}"):
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
 def share(text: Text) -> None:
@@ -80,7 +101,7 @@ def share(text: Text) -> None:
     controls.present_switch(text)
     chosen = st.pills(
         text("ui.show"),
-        [name for name in CONTROLS if name in controls.offered()],
+        [name for name in CONTROLS if name in widgets.offered()],
         selection_mode="multi",
         key="share",
         on_change=partial(heard, "share"),
@@ -159,7 +180,9 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [f"{family_name(row, text)}: {row.formula} ({row.source})" for row in families]
+        rows = [
+            f"{family_name(row, text)}: {family_formula(row)} ({row.source})" for row in families
+        ]
         st.caption("  \n".join(rows))
 
 

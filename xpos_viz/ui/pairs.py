@@ -18,7 +18,7 @@ from xpos_viz.studies.pairs import (
     visible,
 )
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.session import language, state
 
 FORMULAS = (
@@ -56,7 +56,7 @@ def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> No
         with table:
             _table(encoding, state().experiment.inputs.tokens, text)
     with beside:
-        controls.source(text)
+        sources.source(text)
         controls.choose(text, "pair_encoding", lambda name: family_name(REGISTRY[name], text))
         controls.choose(text, "axis", lambda name: text(f"livemap.axes.{name}"))
         controls.colours(text)

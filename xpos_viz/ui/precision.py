@@ -11,7 +11,7 @@ from xpos_viz.pictures.precision import pictures, studied
 from xpos_viz.precision import centred_length, largest_position, table_error
 from xpos_viz.studies.precision import TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.session import language, state
 
 LENGTHS: tuple[int, ...] = tuple(1 << power for power in range(7, 21))
@@ -38,7 +38,7 @@ def show() -> None:
     picture, beside = page.sides("precision")
     with beside:
         controls.choose(text, "formats", names=str)
-        controls.width(text)
+        sources.width(text)
         controls.slide(text, "k_max", LARGEST)
         controls.slide(text, "text_length", LENGTHS)
         controls.choose(text, "kept")

@@ -18,7 +18,7 @@ from xpos_viz.state.changes import with_source
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
 from xpos_viz.studies.tokens import Heads, Reading, all_heads, own_encoding, read
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, language, state
 
@@ -42,7 +42,7 @@ def show() -> None:
         else:
             _no_text(text)
     with beside:
-        controls.source(text)
+        sources.source(text)
         if isinstance(inputs, Computed):
             controls.choose(text, "panels", _panels(inputs, text))
             controls.colours(text)

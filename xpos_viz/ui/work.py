@@ -137,7 +137,11 @@ def _watch(work: Work[Result], text: Text) -> None:
         work.share, text(key, share=f"{100 * work.share:.0f}\u00a0%", left=f"{work.left:,.0f}")
     )
     st.button(
-        text("work.stop"), key="stop", on_click=_stop, args=(work,), icon=":material/stop_circle:"
+        text("work.stop"),
+        key=f"stop_{work.place}",
+        on_click=_stop,
+        args=(work,),
+        icon=":material/stop_circle:",
     )
 
 
@@ -152,7 +156,11 @@ def _stopped(work: Work[Any], text: Text) -> None:
     st.info(text("work.stopped"))
     again = text("work.again")
     st.button(
-        again, key="again", on_click=_forget, args=(work.place,), icon=":material/play_arrow:"
+        again,
+        key=f"again_{work.place}",
+        on_click=_forget,
+        args=(work.place,),
+        icon=":material/play_arrow:",
     )
 
 

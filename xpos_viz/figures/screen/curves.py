@@ -20,6 +20,7 @@ from xpos_viz.figures.screen import (
     transparent,
 )
 from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
+from xpos_viz.figures.words import rounded
 from xpos_viz.theme import GROUND, Ink, stroke
 
 _HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
@@ -94,8 +95,14 @@ def _lines(curves: Curves) -> Iterator[Spec]:
             "legendgroup": str(place),
             "mode": "lines",
             "line": {"color": colour, "width": 2, "dash": dash},
-            "hovertemplate": "%{y:.5~g}",
-        }
+        } | _read(curve.y, curves)
+
+
+def _read(y: Numbers, curves: Curves) -> Spec:
+    """How values are read: on a logarithmic axis, where they may be tiny, by powers of ten."""
+    if not curves.logarithmic_y:
+        return {"hovertemplate": "%{y:.5~g}"}
+    return {"text": [rounded(value) for value in y.tolist()], "hovertemplate": "%{text}"}
 
 
 def _heights(y: Numbers, curves: Curves) -> Numbers:

@@ -8,7 +8,7 @@ from xpos_viz.figures.screen import Spec
 _PIXELS = frozenset(
     (
         *("size", "width", "height", "thickness", "ticklen", "standoff", "xshift", "yshift"),
-        *("l", "r", "t", "b", "outlinewidth"),
+        *("l", "r", "t", "b", "outlinewidth", "ypad"),
     )
 )
 

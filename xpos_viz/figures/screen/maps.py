@@ -189,6 +189,7 @@ def _axes(axis: Axis, ink: Ink, place: int, sheet: Sheet) -> Spec:
     across = {"domain": x, "anchor": nth("y", place), "range": [low, high]}
     across |= {"title": named(axis.keys, ink), "tickangle": -90 if axis.labels else 0}
     across |= {} if first else {"matches": "x"}
+    across |= {"constraintoward": "left"}
     down = {"domain": y, "anchor": nth("x", place), "range": [high, low], "showticklabels": left}
     down |= {"title": named(axis.queries if left else "", ink)}
     down |= {"constraintoward": "top"}

@@ -8,7 +8,7 @@ from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent,
 from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import Ink, stroke
 
-_HEIGHT, _BELOW = 360, 190  # pixels of the axes, and of slider and legend
+_HEIGHT, _BELOW = 324, 190  # pixels of the axes, and of slider and legend
 _STEP = 80  # milliseconds that a step is shown
 _NAMED = 12  # most points in the legend; where there are more, pointing at them names them
 

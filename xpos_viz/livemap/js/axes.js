@@ -1,5 +1,5 @@
 /** Where ticks stand, and what stands at them. */
-import { number, rounded, shortened } from "./text.js";
+import { number, powered, rounded, shortened } from "./text.js";
 
 const ROOM = 46; // pixels a number needs along its axis
 const LINE = 13; // pixels a token needs
@@ -84,6 +84,5 @@ function factor(power) {
  */
 export function plain(value) {
   const size = Math.abs(value);
-  const text = size >= 1e5 || (size > 0 && size < 1e-3) ? value.toExponential() : number(value);
-  return text.replaceAll("-", "−");
+  return size >= 1e5 || (size > 0 && size < 1e-3) ? powered(value) : number(value);
 }

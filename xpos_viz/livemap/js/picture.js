@@ -159,7 +159,7 @@ function asked(payload, values) {
 }
 
 function panelsOf(numbers, { payload, values, encodings }, own, other, how) {
-  const { stages, symbols, text } = payload;
+  const { stages, text } = payload;
   const [first, second] = encodings;
   const compare = (slot, maps) => maps && numbers.comparedOf(slot, how, ...maps);
   const mapOf = compare("compared", other.maps);
@@ -167,7 +167,7 @@ function panelsOf(numbers, { payload, values, encodings }, own, other, how) {
     other.maps === other.whole ? mapOf : compare("compared whole", other.whole);
   const stageOf = how === "weights" ? "weights" : values.stage;
   const panels = encodings.map((encoding, place) => ({
-    title: [encoding.label, settings(encoding, symbols), stateOf(payload, values, values.stage)],
+    title: [encoding.label, settings(encoding, payload), stateOf(payload, values, values.stage)],
     map: own.maps?.[place],
     waits: own.waits,
     bar: 0,
@@ -175,7 +175,7 @@ function panelsOf(numbers, { payload, values, encodings }, own, other, how) {
   panels.push({
     title: [
       fill(text.comparison[how], { first: first.label, last: second.label }),
-      settings(second, symbols),
+      settings(second, payload),
       stateOf(payload, values, stageOf),
     ],
     map: mapOf,

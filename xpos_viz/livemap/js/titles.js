@@ -43,7 +43,7 @@ function atMost(count, words, room, ctx, look) {
 }
 
 /**
- * Words as lines no wider than the room; Chinese breaks anywhere.
+ * Words as lines no wider than the room; Chinese breaks anywhere but at its punctuation.
  * @param {CanvasRenderingContext2D} ctx
  * @param {string} words
  * @param {number} room
@@ -53,7 +53,7 @@ function atMost(count, words, room, ctx, look) {
  */
 export function wrapped(ctx, words, room, look, size) {
   setFont(ctx, look, { size });
-  const pieces = words.match(/[\u2e80-\uffef]|[^\u2e80-\uffef ]+ ?/g) ?? [];
+  const pieces = words.match(/（*(?:[\u2e80-\uffef]|[^\u2e80-\uffef ]+)[、。，；：）]* ?/g) ?? [];
   const lines = [""];
   for (const piece of pieces) {
     const longer = lines[lines.length - 1] + piece;

@@ -63,7 +63,7 @@ export function createView(document, numbers) {
     const { axis } = values;
     const lags = lagsUpTo(values.stop - values.start - 1, axis);
     const curves = picture.encodings.map((encoding, i) => ({
-      label: width < 640 ? encoding.label : named(encoding, payload.symbols),
+      label: width < 640 ? encoding.label : named(encoding, payload),
       values: numbers.curveOf(`curve ${i}`, encoding, lags),
       colour: lines[i],
       dash: dashes[i],

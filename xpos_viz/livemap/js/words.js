@@ -1,6 +1,6 @@
 /** The picture in words. */
 import { stateOf } from "./picture.js";
-import { fill, named, number, rounded } from "./text.js";
+import { fill, listed, named, number, rounded } from "./text.js";
 
 /**
  * What the maps show, for a reader who does not see them.
@@ -10,7 +10,7 @@ import { fill, named, number, rounded } from "./text.js";
  */
 export function alternative({ payload, values }, { encodings, panels }) {
   return fill(payload.text.alt, {
-    names: encodings.map((encoding) => named(encoding, payload.symbols)).join(", "),
+    names: listed(encodings.map((encoding) => named(encoding, payload)), payload),
     comparison: panels[2].title[0],
     state: stateOf(payload, values, values.stage),
     start: values.start,
@@ -27,10 +27,11 @@ export function alternative({ payload, values }, { encodings, panels }) {
  * @param {number} lag the largest
  * @returns {string}
  */
-export function curvesInWords({ text, symbols }, encodings, first, last, lag) {
+export function curvesInWords(payload, encodings, first, last, lag) {
+  const { text } = payload;
   const ends = encodings.map((encoding, i) =>
     fill(text.figure.curve_alt, {
-      label: named(encoding, symbols),
+      label: named(encoding, payload),
       first: rounded(first[i]),
       last: rounded(last[i]),
     }),
