@@ -1,5 +1,6 @@
 """Pages without a browser: how they are opened, moved and read, in any language."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,9 @@ def control(page, key, language="en") -> Any:
 
 
 def words(page):
-    """All that the page says in sentences."""
-    return "\n".join(element.value for element in (*page.markdown, *page.caption, *page.warning))
+    """All that the page says in sentences, as a reader sees signs that are escaped."""
+    said = "\n".join(element.value for element in (*page.markdown, *page.caption, *page.warning))
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", said)
 
 
 def alts(page):

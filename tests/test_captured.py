@@ -1,5 +1,6 @@
 """Captures as inputs of an experiment: kept by their content, and asked for by links."""
 
+import gc
 import hashlib
 from dataclasses import replace
 from threading import Thread
@@ -111,7 +112,7 @@ def test_positions_may_begin_anywhere_but_not_skip():
             (NONE,),
             (
                 f"this link asks for data with the hash {NONE[:12]}…, which are not here; "
-                "use the file that it was made from: upload it again."
+                "use the file that it was made from: upload it again, or name it by --data."
             ),
         ),
     ],
@@ -171,12 +172,13 @@ def test_many_sessions_keep_at_once():
     store = Store(Limits(kept=5 * 640))
     captures = [numbered(number) for number in range(8)]
     threads = [Thread(target=lambda: [store.keep(each) for each in captures * 5]) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    there = [name for name in (each.hash for each in captures) if _kept(store, name)]
-    assert len(there) == 5
+    for step in (Thread.start, Thread.join):
+        list(map(step, threads))
+    hashes = [each.hash for each in captures]
+    assert all(_kept(store, name) for name in hashes)  # while somebody uses them
+    del captures, threads
+    gc.collect()
+    assert sum(_kept(store, name) for name in hashes) == 5
 
 
 def _kept(store, name):

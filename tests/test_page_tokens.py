@@ -16,7 +16,7 @@ from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state import from_address
 from xpos_viz.studies.tokens import all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui.tokens import _plain
+from xpos_viz.ui.plain import plain
 
 pytestmark = pytest.mark.usefixtures("steady")
 
@@ -210,4 +210,4 @@ def test_made_inputs_have_no_text_and_a_way_to_one(language):
 
 
 def test_a_token_in_a_sentence_is_no_markdown():
-    assert _plain("“*_`[a](b) :red[x] $y$” 旋 ½") == (r"“\*\_\`\[a\]\(b\) \:red\[x\] \$y\$” 旋 ½")
+    assert plain("“*_`[a](b) :red[x] $y$” 旋 ½") == (r"“\*\_\`\[a\]\(b\) \:red\[x\] \$y\$” 旋 ½")

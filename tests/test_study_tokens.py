@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
-from xpos_viz import xpos
+from xpos_viz import rope, xpos
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import SAMPLES, layers_of, read_sample, token_gaps, token_labels
-from xpos_viz.studies.tokens import PIECE, ROPE, all_heads, read
+from xpos_viz.studies.tokens import PIECE, all_heads, read
 
 SHORT = Sample("pronoun", 8, 2)
+ROPE = rope(64, base=100_000.0)
 FADING = xpos(64, base=100_000.0, gamma=0.3, scale_base=8.0)
 RATES = {
     "before": reference.rope(64, 100_000.0),
@@ -61,7 +62,7 @@ def test_before_is_the_attention_of_the_model_itself(name):
     own = read_sample(name)["weights_last4"][1, 5, -1]
     reading = read(Sample(name, layer, 5), FADING, last)
     assert np.abs(reading.before.weights - own).max() < tolerances.SAMPLE
-    assert ROPE["base"] == 100_000
+    assert reading.own == ROPE
 
 
 def test_a_query_beyond_the_text_is_the_last():

@@ -32,7 +32,8 @@ class Limits:
     Parameters
     ----------
     upload
-        Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB.
+        Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB. The dashboard's server takes no more than
+        `server.maxUploadSize` in .streamlit/config.toml, whatever is set here.
     unpacked
         Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 64 MiB.
     letters
@@ -43,7 +44,8 @@ class Limits:
         Layers × heads × queries × keys (XPOS_VIZ_MAX_CELLS): 2^30, such as 64 heads of 4096
         tokens.
     kept
-        Bytes of all captures that one process keeps (XPOS_VIZ_MAX_KEPT): 1 GiB.
+        Bytes of all captures that one process keeps (XPOS_VIZ_MAX_KEPT): 1 GiB. For a new one
+        those go that were not looked at for the longest.
     """
 
     upload: int = 1 << 26

@@ -12,7 +12,7 @@ from xpos_viz.figures.passage import tint
 from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.state import from_address
-from xpos_viz.studies.tokens import ROPE, read
+from xpos_viz.studies.tokens import read
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
@@ -58,5 +58,5 @@ def test_a_text_is_read_moved_and_taken_along(visit, scheme):
     table = pd.read_csv(BytesIO(downloaded(page, "reading", "csv")[0]))
     expected = reading(21)
     assert table["key [tokens]"].tolist() == list(range(22))
-    assert table[repr(ROPE)].to_numpy() == pytest.approx(expected.before.weights)
+    assert table[repr(expected.own)].to_numpy() == pytest.approx(expected.before.weights)
     assert table["change"].to_numpy() == pytest.approx(expected.change)

@@ -8,21 +8,25 @@ from typing import cast
 import click
 import torch
 
+from xpos_viz.cli.data import capture_of, data_options
 from xpos_viz.cli.encodings import Given, encoding_command, entries_of
 from xpos_viz.cli.output import Arrays, output_options, progress, put
 from xpos_viz.experiment import Experiment
-from xpos_viz.inputs import SOURCES
+from xpos_viz.inputs import SOURCES, Capture
+from xpos_viz.inputs.captured import keep
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.pooling import block_size, pooled_map
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES, MapStage, Reduce
 from xpos_viz.state import opening
-from xpos_viz.state.model import MAX_LONG_LENGTH, OPENED
+from xpos_viz.state.model import MAX_LONG_LENGTH
 from xpos_viz.state.settings import Words
 from xpos_viz.studies.long import LongMap, map_table
 from xpos_viz.texts import catalogue
 
 INPUTS: tuple[str, ...] = tuple(
-    dict.fromkeys(entry.name for source in OPENED for entry in fields(SOURCES[source]))
+    name
+    for name in dict.fromkeys(entry.name for kind in SOURCES.values() for entry in fields(kind))
+    if name != "data"  # which is a file here
 )
 """What queries and keys are described by, beside their source."""
 
@@ -31,17 +35,18 @@ def _inputs(function: Callable[..., None]) -> Callable[..., None]:
     """Add options for queries and keys."""
     words = catalogue("en")
     for name in reversed(INPUTS):
-        having = [source for source in OPENED if name in SOURCES[source].__annotations__]
+        having = [source for source, kind in SOURCES.items() if name in kind.__annotations__]
         meaning = words[f"ui.{name}_help"].format(cap=f"{MAX_LONG_LENGTH:,}")
         said = f"{meaning} [{', '.join(having)}]"
         function = click.option("--" + name.replace("_", "-"), help=said)(function)
     said = words["ui.source_help"]
-    sources = click.Choice(OPENED)
+    sources = click.Choice(tuple(SOURCES))
     option = click.option("--source", type=sources, default="sample", show_default=True, help=said)
     return option(function)
 
 
 @encoding_command("map")
+@data_options
 @_inputs
 @click.option("--size", type=int, default=512, show_default=True, help="Rows and columns at most.")
 @click.option("--reduce", type=click.Choice(REDUCES), default="mean", show_default=True)
@@ -60,6 +65,9 @@ def command(
     as_json: bool,
     out: Path | None,
     source: str,
+    data: Path | None,
+    order: str,
+    rotated: float | None,
     **inputs: str | None,
 ) -> None:
     """Each block is the mean, smallest or largest of its visible cells (pooled_map).
@@ -68,7 +76,9 @@ def command(
     arrays: values_0, counts_0 … and positions.
     """
     encodings = entries_of(names, head_dim, parameters)
-    experiment = Experiment.from_dict({**encodings, **_opened(source, **inputs)})
+    brought = capture_of(data, order, rotated)
+    opened = _opened(source, **inputs) if brought is None else _brought(brought, **inputs)
+    experiment = Experiment.from_dict({**encodings, **opened})
     maps = _maps(_affordable(experiment), size, reduce, stage, mask)
     put(map_table(maps), _arrays(maps), as_json=as_json, out=out)
 
@@ -80,6 +90,13 @@ def _opened(source: str, name: str | None = None, **others: str | None) -> dict[
     usual = {key: entries[key] for key in INPUTS if key in entries}
     chosen = {key: value for key, value in given.items() if value is not None}
     return {"source": source, **usual, **chosen}
+
+
+def _brought(capture: Capture, **given: str | None) -> dict[str, str]:
+    """Queries and keys of a file as they open, with what is given instead."""
+    chosen = {key: value for key, value in given.items() if value is not None}
+    data = keep(capture)
+    return {"source": "capture", "data": data, "layer": str(capture.layers[0]), **chosen}
 
 
 def _affordable(experiment: Experiment) -> Experiment:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from xpos_viz.cli.command import Command, summary
+from xpos_viz.cli.data import NAMES, capture_of, data_options
 from xpos_viz.cli.output import check_path, progress
 from xpos_viz.cli.settings import asked, settings_options
 from xpos_viz.export.recipe import Recipe
@@ -100,13 +101,14 @@ def picture_command(name: str, *forms: str) -> Callable[[Callable[..., None]], C
             check_path(out, forms)
             paper = Paper(**{each: given.pop(each) for each in ("size", "mode", "caption")})
             more = {each: given.pop(each) for each in own}
-            which, state = asked(page, link, preset, given)
+            brought = capture_of(*(given.pop(each) for each in NAMES))
+            which, state = asked(page, link, preset, given, brought)
             return function(Wanted(which, picture, state, out, paper), **more)
 
         update_wrapper(called, function)
         called.__doc__ = f"{summary(name)}\n\n{cleandoc(str(function.__doc__))}\n\n{_SETTINGS}"
-        options = (settings_options, paper_options(Paper()), out_option(*forms, required=True))
-        for option in (*options, _picture, _page):
+        options = (settings_options, data_options, paper_options(Paper()))
+        for option in (*options, out_option(*forms, required=True), _picture, _page):
             option(called)
         return click.command(name, cls=Command, short_help=summary(name))(called)
 

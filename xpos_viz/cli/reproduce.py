@@ -6,11 +6,13 @@ from pathlib import Path
 import click
 
 from xpos_viz.cli.command import Command, summary
+from xpos_viz.cli.data import capture_of, data_options
 from xpos_viz.cli.export import whole
 from xpos_viz.cli.output import check_path, progress, save
 from xpos_viz.cli.pictures import Wanted, chosen, out_option, paper_options
 from xpos_viz.export import FORMS, Reproduction, make, reproduce
 from xpos_viz.export.animation import MOVING, animate
+from xpos_viz.inputs import Capture
 
 WRITTEN = (*FORMS, "zip", *MOVING)
 """Endings of the files."""
@@ -20,18 +22,28 @@ WRITTEN = (*FORMS, "zip", *MOVING)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @out_option(*WRITTEN)
 @click.option("--picture", help="Of a bundle: which picture; the first one if none is named.")
+@data_options
 @paper_options(None)
-def command(file: Path, out: Path | None, picture: str | None, **paper: str | None) -> None:
+def command(
+    file: Path,
+    out: Path | None,
+    picture: str | None,
+    data: Path | None,
+    order: str,
+    rotated: float | None,
+    **paper: str | None,
+) -> None:
     """Make a file again, and say if its numbers are the same.
 
     FILE is any file of xpos-viz figure or export, or of the dashboard, or the .recipe.json beside
     a CSV. It is drawn on the paper that it was drawn on, unless --size, --mode or --caption say
     otherwise; a picture in motion moves again as .html or .gif. All of its page is a .zip, and of
-    the page compare an .html. The exit code is 1 if a number differs.
+    the page compare an .html. Where it was made from a file of your own, that is named by --data; a
+    bundle has it within. The exit code is 1 if a number differs.
     """
     if out is not None:
         check_path(out, WRITTEN)
-    made = _made(file)
+    made = _made(file, capture_of(data, order, rotated))
     if out is not None:
         given = {name: words for name, words in paper.items() if words is not None}
         told, drawn_on = made.recipe, replace(made.recipe.paper, **given)
@@ -47,12 +59,12 @@ def command(file: Path, out: Path | None, picture: str | None, **paper: str | No
     click.echo("All numbers are those of the file's recipe, to the last bit.", err=True)
 
 
-def _made(file: Path) -> Reproduction:
+def _made(file: Path, data: Capture | None) -> Reproduction:
     """What the file shows; one that cannot be made again is no wrong use."""
     content = file.read_bytes()
     try:
         with progress("reproduce") as report:
-            return reproduce(content, report)
+            return reproduce(content, report, data=data)
     except ValueError as error:
         raise click.ClickException(f"{file}: {error}") from error
 

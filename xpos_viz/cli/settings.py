@@ -5,6 +5,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import click
 
+from xpos_viz.inputs import Capture
+from xpos_viz.inputs.captured import keep
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, PRESETS, SETTINGS, Refusal, State, from_address, opening
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
@@ -41,11 +43,16 @@ def settings_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def asked(
-    page: str | None, link: str | None, preset: str | None, values: Mapping[str, str | None]
+    page: str | None,
+    link: str | None,
+    preset: str | None,
+    values: Mapping[str, str | None],
+    brought: Capture | None = None,
 ) -> tuple[str, State]:
     """Return the page and the state that are asked for.
 
-    A preset is changed by a link, and both by what is given itself.
+    A preset is changed by a link, and both by what is given itself. Queries and keys that
+    somebody brought are the source, unless another is given.
 
     Raises
     ------
@@ -57,11 +64,23 @@ def asked(
         parts = _parts(link)
         usual = parts.path.rstrip("/").rpartition("/")[2] or usual or next(iter(PICTURES))
         parameters |= dict(parse_qsl(parts.query, keep_blank_values=True))
+    if brought is not None:
+        parameters |= _data(parameters, keep(brought))
     parameters |= {key: text for key in KEYS if (text := values[_place(key)]) is not None}
     state, refused = from_address(parameters)
     if refused:
         raise ValueError("\n".join(map(_said, refused)))
     return _page(page or usual), state
+
+
+def _data(parameters: Mapping[str, str], here: str) -> dict[str, str]:
+    """The source and the name of data, if they are those that a link asks for."""
+    if (wanted := parameters.get("data", here)) != here:
+        raise ValueError(
+            f"the link asks for data with the hash {wanted:.12}…, got {here:.12}…; use the file "
+            "that it was made from, read in the same way."
+        )
+    return {"source": "capture", "data": here}
 
 
 def _parts(link: str) -> SplitResult:

@@ -4,12 +4,16 @@ import json
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
+import torch
+
 from xpos_viz.encoding import Encoding
 from xpos_viz.export.citations import bibliography
 from xpos_viz.export.files import FORMS, make
-from xpos_viz.export.held import SIDECAR
+from xpos_viz.export.held import DATA, SIDECAR
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.figures.files import Paper
+from xpos_viz.inputs import Captured
+from xpos_viz.inputs.files import capture_bytes
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
@@ -62,8 +66,21 @@ def bundle(
         archive.writestr("captions.txt", "\n\n".join(map(caption, pictures)) + "\n")
         archive.writestr("references.bib", bibliography(_encodings(page, state)))
         archive.writestr(SIDECAR, whole.text())
-        archive.writestr("rebuild.ipynb", notebook(whole, pictures))
+        data = _data(state)
+        for name, content in data.items():
+            archive.writestr(name, content, ZIP_STORED)
+        archive.writestr("rebuild.ipynb", notebook(whole, pictures, *data))
     return file.getvalue()
+
+
+def _data(state: State) -> dict[str, bytes]:
+    """The file of queries and keys that somebody brought, by its name; none of others."""
+    inputs = state.experiment.inputs
+    if not isinstance(inputs, Captured):
+        return {}
+    capture = inputs.capture
+    suffix = ".safetensors" if capture.q.dtype == torch.bfloat16 else ".npz"
+    return {DATA[suffix]: capture_bytes(capture, suffix)}
 
 
 def caption(picture: Picture) -> str:
@@ -75,16 +92,18 @@ def caption(picture: Picture) -> str:
     return f"{picture.name}: {' '.join((description.alt, *description.notes))}"
 
 
-def notebook(recipe: Recipe, pictures: tuple[Picture, ...]) -> str:
-    """Write a notebook that rebuilds the pictures from the recipe beside it, as JSON."""
+def notebook(recipe: Recipe, pictures: tuple[Picture, ...], data: str = "") -> str:
+    """Write a notebook that rebuilds the pictures from the recipe and data beside it, as JSON."""
     link, version = recipe.link, recipe.versions["xpos_viz"]
+    imported = "from xpos_viz import read_capture\n" if data else ""
+    given = f', data=read_capture("{data}")' if data else ""
     cells = [
         _words(f"# xpos_viz: {recipe.page}\n\nMade on {recipe.date}, version {version}: `{link}`"),
         _code(
-            "from pathlib import Path\n\n"
+            f"from pathlib import Path\n\n{imported}"
             "from xpos_viz.export import reproduce\n"
             "from xpos_viz.figures import show\n\n"
-            f'made = reproduce(Path("{SIDECAR}").read_bytes())\n'
+            f'made = reproduce(Path("{SIDECAR}").read_bytes(){given})\n'
             "pictures = {picture.name: picture for picture in made.pictures}\n"
             "made.same  # whether all numbers are those of the bundle, to the last bit"
         ),

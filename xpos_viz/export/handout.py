@@ -15,8 +15,8 @@ from xpos_viz.export.page import checked, data, document, script
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.paper_pen import save
 from xpos_viz.figures.words import data_words, label, mask_words
-from xpos_viz.inputs import Sample
-from xpos_viz.inputs.sample import read_sample
+from xpos_viz.inputs import Computed
+from xpos_viz.inputs.labels import plain_text
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import State, to_address
 from xpos_viz.texts import Text
@@ -124,11 +124,11 @@ def _explained(text: Text) -> Iterator[str]:
 
 
 def _read(state: State, text: Text) -> Iterator[str]:
-    """The text of a sample."""
+    """The text that the model read, if there is one."""
     inputs = state.experiment.inputs
-    if isinstance(inputs, Sample):
+    if isinstance(inputs, Computed) and inputs.capture.text:
         yield f"<h2>{_safe(text('export.text'))}</h2>"
-        yield f'<p class="text">{_safe(str(read_sample(inputs.name)["text"]))}</p>'
+        yield f'<p class="text">{_safe(plain_text(inputs.capture.text))}</p>'
 
 
 def _live(described: dict[str, Any]) -> Iterator[str]:

@@ -16,10 +16,14 @@ from PIL import Image
 
 from xpos_viz.export.data import RECIPE, arrays, csv, npy, tidy
 from xpos_viz.figures.recipes import recipe_of
+from xpos_viz.limits import LIMITS
 from xpos_viz.pictures import Picture
 
 SIDECAR = "recipe.json"
 """The recipe of a bundle, beside its files."""
+
+DATA: Mapping[str, str] = MappingProxyType({".npz": "data.npz", ".safetensors": "data.safetensors"})
+"""The queries and keys of a bundle that somebody brought, by the kind of their file."""
 
 Kind = TypeVar("Kind")
 
@@ -51,6 +55,28 @@ def recipe_in(content: bytes) -> str:
         raise ValueError(
             f"the recipe within the file is damaged: {wrong}; use a whole file."
         ) from wrong
+
+
+def data_in(content: bytes) -> bytes | None:
+    """Return the file of queries and keys within a bundle, if there is one.
+
+    Raises
+    ------
+    ValueError
+        If it is larger than is read.
+    """
+    if not content.startswith(b"PK"):
+        return None
+    archive = _whole(content)
+    found = next((name for name in archive.namelist() if name in DATA.values()), None)
+    if found is None or SIDECAR not in archive.namelist():
+        return None
+    if (size := archive.getinfo(found).file_size) > LIMITS.upload:
+        raise ValueError(
+            f"queries and keys must be at most {LIMITS.upload:,} bytes, got {found} with {size:,}; "
+            "set XPOS_VIZ_MAX_UPLOAD."
+        )
+    return archive.read(found)
 
 
 def holds(content: bytes, made: Made) -> bool:

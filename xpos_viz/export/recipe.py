@@ -14,7 +14,7 @@ import numpy as np
 
 from xpos_viz.export.sweeps import Sweep
 from xpos_viz.figures.files import Paper
-from xpos_viz.inputs import Sample
+from xpos_viz.inputs import Captured, Sample
 from xpos_viz.measurements import load
 from xpos_viz.pictures import Picture
 from xpos_viz.state import State, recorded, to_address
@@ -42,7 +42,8 @@ class Recipe:
         Fingerprint of all numbers and words that are drawn (SHA-256, hexadecimal); of a picture
         in motion, those of its frames.
     data
-        Fingerprint of queries and keys that are not made from the settings, or "".
+        Fingerprint of queries and keys that are not made from the settings, or ""; of a capture
+        that somebody brought, its hash, by which its file is asked for.
     link
         The address of the page with these settings.
     date
@@ -136,6 +137,8 @@ def versions() -> dict[str, str]:
 def data_of(state: State) -> str:
     """Return the fingerprint of queries and keys that settings alone cannot make, or ""."""
     experiment = state.experiment
+    if isinstance(experiment.inputs, Captured):
+        return experiment.inputs.data
     if not isinstance(experiment.inputs, Sample):
         return ""
     vectors = load(experiment.inputs, experiment.encodings[0].head_dim)

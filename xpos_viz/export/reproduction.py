@@ -4,9 +4,12 @@ from dataclasses import dataclass
 
 from xpos_viz.export.animation import animation_html
 from xpos_viz.export.handout import handout
-from xpos_viz.export.held import Made, holds, recipe_in
+from xpos_viz.export.held import Made, data_in, holds, recipe_in
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
 from xpos_viz.export.sweeps import Sweep, sweep
+from xpos_viz.inputs import Capture
+from xpos_viz.inputs.captured import keep
+from xpos_viz.inputs.files import read_capture
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State, from_address
@@ -39,7 +42,9 @@ class Reproduction:
     same: bool
 
 
-def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
+def reproduce(
+    content: bytes, report: Report = lambda _: None, *, data: Capture | None = None
+) -> Reproduction:
     """Make again what a file shows.
 
     Parameters
@@ -48,6 +53,9 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
         A PNG, SVG, PDF, GIF, Parquet, NPZ, HTML or ZIP file made by xpos_viz, or a recipe.
     report
         Is told the share that is done; raises to end the work.
+    data
+        The queries and keys that somebody brought, where the file was made from them; a bundle
+        has them within.
 
     Raises
     ------
@@ -56,6 +64,9 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
         than are here.
     """
     recipe = Recipe.read(recipe_in(content))
+    brought = data or _brought(content)  # held, so that it is found
+    if brought is not None:
+        _check_data(recipe, keep(brought))
     state = _state(recipe)
     pictures = _pictures(recipe, state)
     moving = _moving(recipe, state, report) if recipe.sweep else None
@@ -67,11 +78,28 @@ def reproduce(content: bytes, report: Report = lambda _: None) -> Reproduction:
     return Reproduction(recipe, state, pictures, moving, same)
 
 
+def _brought(content: bytes) -> Capture | None:
+    """The queries and keys that a bundle has within."""
+    within = data_in(content)
+    return None if within is None else read_capture(within)
+
+
+def _check_data(recipe: Recipe, here: str) -> None:
+    """Raise ValueError unless these are the data of the recipe."""
+    if recipe.data != here:
+        raise ValueError(
+            f"the file was made from queries and keys with the fingerprint {recipe.data:.12}…, "
+            f"got {here:.12}…; use the file that it was made from, read in the same way."
+        )
+
+
 def _state(recipe: Recipe) -> State:
     """All that was set, if it can be set here and has the same data here."""
     if recipe.page not in PICTURES:
         raise ValueError(f"unknown page {recipe.page!r:.40}; use one of: {', '.join(PICTURES)}.")
     state, refused = from_address(recipe.settings)
+    if missing := [each.reason for each in refused if each.key == "data"]:
+        raise ValueError(missing[0])
     if refused:
         asked = ", ".join(f"{each.key}={each.value}" for each in refused)
         raise ValueError(

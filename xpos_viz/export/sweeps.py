@@ -13,7 +13,7 @@ from xpos_viz.encoding import PARAMETERS, lookup
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.shared import on_one_scale, titled
 from xpos_viz.figures.words import number, tokens
-from xpos_viz.inputs import Sample
+from xpos_viz.inputs import Computed
 from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import block_size
 from xpos_viz.pooling.sides import Report
@@ -82,7 +82,7 @@ def sweepable(page: str, picture: str, state: State) -> tuple[str, ...]:
     moving -= _STILL.get((page, picture), set())
     if (picture, state.resolution_over) == ("resolution", "scale_base"):
         moving -= {"scale_base"}  # which is the axis
-    if picture == "scores" and not isinstance(state.experiment.inputs, Sample):
+    if picture == "scores" and not isinstance(state.experiment.inputs, Computed):
         moving |= {"length"}
     return tuple(name for name in SWEPT if name in moving)
 

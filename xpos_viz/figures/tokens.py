@@ -3,12 +3,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Bar, Bars, Heatmaps, Panel
 from xpos_viz.figures.passage import LEVELS, Passage, Token
-from xpos_viz.figures.words import label, number, percent, rounded, span, token_axis
-from xpos_viz.inputs.sample import token_gaps, token_labels
+from xpos_viz.figures.words import (
+    family_name,
+    inputs_words,
+    label,
+    mask_words,
+    model_name,
+    number,
+    percent,
+    rounded,
+    span,
+    token_axis,
+)
+from xpos_viz.inputs import Computed, Sample
 from xpos_viz.pooling import robust_limit
-from xpos_viz.studies.tokens import ROPE, Heads, Reading
+from xpos_viz.studies.tokens import Heads, Reading, token_names
 from xpos_viz.texts import Text
 
 BARS = 20
@@ -36,7 +48,7 @@ def tinted(reading: Reading, text: Text, colours: str = "blue_red") -> Passage:
         At most :data:`xpos_viz.studies.tokens.PIECE` tokens; a note says what is left out.
     """
     query = token_name(reading, reading.query, text)
-    names = {"rope": label(ROPE, text), "xpos": label(reading.encoding, text)}
+    names = {"rope": label(reading.own, text), "xpos": label(reading.encoding, text)}
     return Passage(
         title=(text("tokens.passage_title", query=query), text("tokens.passage_of", **names)),
         alt=text("tokens.passage_alt", query=query, **names, ends=_ends(reading, text)),
@@ -67,21 +79,28 @@ def bars(reading: Reading, text: Text) -> Bars:
     Bars
         At most :data:`BARS` keys in the order of the text; a note says what the others hold.
     """
-    keys, labels = reading.strongest(BARS), token_labels(reading.sample.name)
+    keys, labels = reading.strongest(BARS), reading.inputs.capture.labels
     series = tuple(
         (label(encoding, text), row.weights[keys])
-        for encoding, row in ((ROPE, reading.before), (reading.encoding, reading.after))
+        for encoding, row in ((reading.own, reading.before), (reading.encoding, reading.after))
     )
     return Bars(
         name="reading",
-        alt=text("tokens.bars_alt", query=number(reading.query), ends=_ends(reading, text)),
+        alt=text(
+            "tokens.bars_alt",
+            query=number(reading.query),
+            own=family_name(reading.own.family, text),
+            ends=_ends(reading, text),
+        ),
         title=(
             text("tokens.bars_title", query=number(reading.query)),
-            text("tokens.bars_of", count=len(keys), keys=number(reading.query + 1)),
+            text("tokens.bars_of", count=len(keys), keys=number(len(reading.seen))),
         ),
         x=text("tokens.bars_x"),
         y=text("figure.value.weights"),
-        labels=tuple(f"{number(key)} {labels[key]}" for key in keys.tolist()),
+        labels=tuple(
+            f"{number(key)} {labels[key]}" if labels else number(key) for key in keys.tolist()
+        ),
         series=series,
         notes=tuple(_bar_notes(reading, keys, text)),
     )
@@ -116,20 +135,20 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
         "diverging" if shown == "change" else "sequential",
         colours,
     )
-    what = text(f"tokens.heads_of.{shown}")
+    what = text(f"tokens.heads_of.{shown}", own=family_name(heads.own.family, text))
     panels = tuple(
         Panel((text("tokens.head", head=head), _of_head(head, heads, what, text)), values, 0, known)
         for head, (values, known) in enumerate(zip(maps, seen, strict=True))
     )
-    sample = heads.sample
+    inputs = heads.inputs
     notes = [
         text(
             "tokens.heads_note",
-            layer=sample.layer,
-            name=text(f"ui.samples.{sample.name}"),
+            layer=inputs.layer,
+            name=_text_name(inputs, text),
             limit=rounded(limit),
         ),
-        text("tokens.learnt"),
+        *_own_notes(inputs, heads.own, text),
     ]
     notes += [text("figure.block", block=number(heads.block))] if heads.block > 1 else []
     return Heatmaps(
@@ -145,14 +164,16 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
 
 def token_name(reading: Reading, key: int, text: Text) -> str:
     """Write a token for a reader: “harbour” (token 14)."""
-    labels = token_labels(reading.sample.name)
+    labels = reading.inputs.capture.labels
+    if not labels:
+        return text("tokens.numbered", position=number(key))
     return text("tokens.named", token=labels[key], position=number(key))
 
 
 def heads_words(heads: Heads, text: Text) -> str:
     """Say how many heads read nearer, and how many more evenly, or that none changes."""
     before, after = heads.before, heads.after
-    named = {"count": len(before.sink), "layer": heads.sample.layer}
+    named = {"count": len(before.sink), "layer": heads.inputs.layer}
     if heads.still:
         return text("tokens.still_heads", **named)
     return text(
@@ -163,6 +184,12 @@ def heads_words(heads: Heads, text: Text) -> str:
     )
 
 
+def ends(reading: Reading) -> tuple[int, int]:
+    """Return the seen keys that gain and lose most."""
+    change = reading.change[reading.seen]
+    return int(reading.seen[change.argmax()]), int(reading.seen[change.argmin()])
+
+
 def points(change: float) -> str:
     """Write the size of a change of a share in percentage points, with three digits."""
     return rounded(100 * abs(change))
@@ -170,12 +197,14 @@ def points(change: float) -> str:
 
 def _tokens(reading: Reading, text: Text) -> list[Token]:
     """The tokens of the piece that is read."""
-    name, query = reading.sample.name, reading.query
-    gaps, labels, marked = token_gaps(name), token_labels(name), _marked(reading)
-    tokens = []
+    capture, query = reading.inputs.capture, reading.query
+    gaps = capture.gaps or (" ",) * reading.inputs.tokens
+    labels, marked, seen = token_names(capture), _marked(reading), set(reading.seen.tolist())
+    own, tokens = family_name(reading.own.family, text), []
     for key in reading.piece:
-        if key > query:
-            tokens.append(Token(gaps[key], labels[key], text("tokens.unseen"), role="ahead"))
+        if key not in seen:
+            unseen = text("tokens.unseen" if key > query else "tokens.masked")
+            tokens.append(Token(gaps[key], labels[key], unseen, role="ahead"))
             continue
         change = float(reading.change[key])
         level = _level(change, reading.limit)
@@ -183,6 +212,7 @@ def _tokens(reading: Reading, text: Text) -> list[Token]:
         title = text(
             "tokens.cell",
             token=token_name(reading, key, text),
+            own=own,
             before=percent(before),
             after=percent(after),
         )
@@ -207,8 +237,9 @@ def _level(change: float, limit: float) -> int:
 
 def _marked(reading: Reading) -> set[int]:
     """The keys of the piece that gain and lose most."""
-    piece = range(reading.piece.start, reading.query + 1)
-    order = piece.start + np.argsort(reading.change[piece.start :], kind="stable")
+    piece, seen = reading.piece, reading.seen
+    shown = seen[(seen >= piece.start) & (seen < piece.stop)]
+    order = shown[np.argsort(reading.change[shown], kind="stable")]
     return {*order[:_MARKED].tolist(), *order[-_MARKED:].tolist()}
 
 
@@ -216,7 +247,7 @@ def _ends(reading: Reading, text: Text) -> str:
     """Which keys gain and lose most, or that none does, in words."""
     if reading.still:
         return text("tokens.still_note")
-    most, least = (int(pick(reading.change)) for pick in (np.argmax, np.argmin))
+    most, least = ends(reading)
     return text(
         "tokens.ends",
         gainer=token_name(reading, most, text),
@@ -228,18 +259,21 @@ def _ends(reading: Reading, text: Text) -> str:
 
 def _passage_notes(reading: Reading, text: Text) -> list[str]:
     """The lines that say how tints are to be read, and what is left out."""
-    piece, tokens = reading.piece, reading.sample.tokens
+    piece, tokens = reading.piece, reading.inputs.tokens
     tints = text("tokens.tint_note", limit=points(reading.limit))
     notes = [text("tokens.still_note") if reading.still else tints]
     if len(piece) < tokens:
         notes.append(text("tokens.piece_note", span=span(piece, text), tokens=number(tokens)))
-    if piece.start:
-        before, after = (
-            percent(row.weights[: piece.start].sum()) for row in (reading.before, reading.after)
-        )
-        out = span(range(piece.start), text)
-        notes.append(text("tokens.left_note", span=out, before=before, after=after))
-    labels = token_labels(reading.sample.name)[piece.start : piece.stop]
+    own, read = family_name(reading.own.family, text), range(len(reading.change))
+    for out in (read[: piece.start], read[piece.stop :]):
+        if out:
+            before, after = (
+                percent(row.weights[out.start : out.stop].sum())
+                for row in (reading.before, reading.after)
+            )
+            left = {"span": span(out, text), "own": own, "before": before, "after": after}
+            notes.append(text("tokens.left_note", **left))
+    labels = reading.inputs.capture.labels[piece.start : piece.stop]
     if any("½" in word or "⅓" in word for word in labels):
         notes.append(text("figure.pieces"))
     return notes
@@ -247,32 +281,49 @@ def _passage_notes(reading: Reading, text: Text) -> list[str]:
 
 def _bar_notes(reading: Reading, keys: NDArray[np.int64], text: Text) -> list[str]:
     """The lines that say whose weights these are, and what the other keys hold."""
-    sample = reading.sample
-    notes = [
-        text(
-            "figure.data.sample",
-            layer=sample.layer,
-            head=sample.head,
-            name=text(f"ui.samples.{sample.name}"),
-            span=span(range(reading.query + 1), text),
-        )
-    ]
-    if others := reading.query + 1 - len(keys):
+    seen = range(int(reading.seen[0]), int(reading.seen[-1]) + 1)
+    notes = [inputs_words(reading.inputs, seen, text)]
+    if others := len(reading.seen) - len(keys):
         before, after = (
             percent(max(0.0, 1 - row.weights[keys].sum()))
             for row in (reading.before, reading.after)
         )
-        notes.append(text("tokens.others_note", count=number(others), before=before, after=after))
+        held = {"own": family_name(reading.own.family, text), "before": before, "after": after}
+        notes.append(text("tokens.others_note", count=number(others), **held))
+    return notes
+
+
+def _text_name(inputs: Computed, text: Text) -> str:
+    """What the text is called that was read, or the model that read it."""
+    if isinstance(inputs, Sample):
+        return text("tokens.text", name=text(f"ui.samples.{inputs.name}"))
+    return model_name(inputs, text)
+
+
+def _own_notes(inputs: Computed, own: Encoding, text: Text) -> list[str]:
+    """The lines that say under what the vectors were learnt, and what is the layer's own."""
+    capture, name = inputs.capture, family_name(own.family, text)
+    place = capture.place(inputs.layer)
+    notes = [text("tokens.learnt", own=name)]
+    if capture.encodings[place] is None:
+        notes = [text("tokens.unknown", own=label(own, text))]
+    elif own.name not in ("rope", "xpos"):
+        notes.append(text("tokens.other", own=label(own, text)))
+    mask, scale, cap = capture.masks[place], capture.scales[place], capture.softcap
+    if (mask, scale, cap) != ("causal", capture.head_dim**-0.5, 0.0):
+        words = {"mask": mask_words(mask, text), "scale": rounded(scale)}
+        kind = "tokens.capped" if cap else "tokens.attention"
+        notes.append(text(kind, **words, cap=number(cap)))
     return notes
 
 
 def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:
     """What the panel of a head shows, and whether it is the chosen one."""
-    return text("tokens.chosen", what=what) if head == heads.sample.head else what
+    return text("tokens.chosen", what=what) if head == heads.inputs.head else what
 
 
 def _heads_alt(heads: Heads, what: str, text: Text) -> str:
     """All heads in words and numbers."""
-    sample, count = heads.sample, len(heads.before.distance)
-    alt = text("tokens.heads_alt", count=count, layer=sample.layer, what=what)
+    count = len(heads.before.distance)
+    alt = text("tokens.heads_alt", count=count, layer=heads.inputs.layer, what=what)
     return f"{alt} {heads_words(heads, text)}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import reduce
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
+from xpos_viz.inputs import SOURCES, Captured, Inputs
+from xpos_viz.inputs.labels import label as shown_as
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
+_DIGITS = 12  # of the hash of data, enough to know them again
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -165,10 +169,25 @@ def span(window: range, text: Text) -> str:
 
 def data_words(experiment: Experiment, text: Text) -> str:
     """Write which queries and keys are seen, by the names that a reader knows."""
-    entries = experiment.to_dict()
+    head_dim = experiment.encodings[0].head_dim
+    return inputs_words(experiment.inputs, experiment.window, text, head_dim=head_dim)
+
+
+def inputs_words(inputs: Inputs, window: range, text: Text, **more: object) -> str:
+    """Write which queries and keys these are, and which tokens of them are seen."""
+    source = next(name for name, kind in SOURCES.items() if type(inputs) is kind)
+    entries = {entry.name: str(getattr(inputs, entry.name)) for entry in fields(inputs)}
     names = {"name": "ui.samples", "keys": "ui.keys_words"}
     entries |= {key: text(f"{names[key]}.{entries[key]}") for key in names if key in entries}
-    return text(f"figure.data.{entries['source']}", **entries, span=span(experiment.window, text))
+    if isinstance(inputs, Captured):
+        entries |= {"model": model_name(inputs, text), "data": inputs.data[:_DIGITS]}
+    return text(f"figure.data.{source}", **entries, **more, span=span(window, text))
+
+
+def model_name(inputs: Captured, text: Text) -> str:
+    """Write what the model of a capture is called, which may be any word."""
+    name = inputs.capture.model
+    return shown_as(name) if name.strip() else text("figure.no_model")
 
 
 def mask_words(mask: str, text: Text) -> str:

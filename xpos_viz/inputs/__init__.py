@@ -10,7 +10,10 @@ from xpos_viz.inputs.sample import Sample
 from xpos_viz.inputs.synthetic import Expectation, Random
 from xpos_viz.inputs.vectors import Vectors
 
-Inputs = Sample | Captured | Expectation | Random
+Computed = Sample | Captured
+"""What a model computed on a text: a head of a `capture`."""
+
+Inputs = Computed | Expectation | Random
 
 SOURCES: dict[str, type[Inputs]] = {
     "sample": Sample,
@@ -20,4 +23,14 @@ SOURCES: dict[str, type[Inputs]] = {
 }
 """All sources of queries and keys, by name."""
 
-__all__ = ["SOURCES", "Capture", "Captured", "Expectation", "Inputs", "Random", "Sample", "Vectors"]
+__all__ = [
+    "SOURCES",
+    "Capture",
+    "Captured",
+    "Computed",
+    "Expectation",
+    "Inputs",
+    "Random",
+    "Sample",
+    "Vectors",
+]

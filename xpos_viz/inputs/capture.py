@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from xpos_viz.attention import attention_logits, attention_weights, visible_keys
+from xpos_viz.attention import attention_logits, attention_weights
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import Layout, check_layout
 from xpos_viz.inputs.checks import (
@@ -270,24 +270,46 @@ class Capture:
             For a layer that was not captured, an encoding that does not fit, or none where the
             model's own is not known.
         """
-        place, encoding = self.place(layer), self.encoding(layer, encoding)
         q, k = self.layer_vectors(layer)
         m, n = self.query_positions, self.key_positions
-        scores = attention_scores(
-            q, k, encoding, query_positions=m, key_positions=n, layout=self.layout
-        )
-        logits = attention_logits(
-            scores,
-            encoding,
-            mask="none",
-            scale=self.scales[place],
-            query_positions=m,
-            key_positions=n,
-        )
-        if self.softcap:
-            logits = self.softcap * (logits / self.softcap).tanh()
-        visible = visible_keys(self.masks[place], m, n)
-        return attention_weights(torch.where(visible, logits, -torch.inf))
+        return attention_weights(self.logits(layer, self.encoding(layer, encoding), q, k, m, n))
+
+    def logits(
+        self,
+        layer: int,
+        encoding: Encoding,
+        q: Float[Tensor, "*heads queries head_dim"],
+        k: Float[Tensor, "*key_heads keys head_dim"],
+        query_positions: Float[Tensor, " queries"],
+        key_positions: Float[Tensor, " keys"],
+    ) -> Float[Tensor, "*heads queries keys"]:
+        """Return the logits of some queries and keys, as a layer makes them.
+
+        Parameters
+        ----------
+        layer
+            One of `layers`: its mask, factor and cap are used.
+        encoding
+            The model's own or another.
+        q, k
+            Some of its queries and keys.
+        query_positions, key_positions
+            Their positions, tokens.
+
+        Returns
+        -------
+        Tensor
+            (…, queries, keys); −∞ where a query does not see a key.
+        """
+        place, at = self.place(layer), {"query_positions": query_positions}
+        at |= {"key_positions": key_positions}
+        scores = attention_scores(q, k, encoding, layout=self.layout, **at)
+        mask, scale = self.masks[place], self.scales[place]
+        logits = attention_logits(scores, encoding, mask=mask, scale=scale, **at)
+        if not self.softcap:
+            return logits
+        capped = self.softcap * (logits / self.softcap).tanh()
+        return torch.where(logits.isneginf(), logits, capped)
 
     def unrotated(self, encoding: Encoding | None = None) -> "Capture":
         r"""Return the capture before an encoding that was applied to it already.

@@ -4,6 +4,7 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -16,6 +17,8 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 class Store:
     """Captures by their hashes; the one that was used last is dropped last.
+
+    What was dropped while somebody uses it is found until then.
 
     Parameters
     ----------
@@ -34,6 +37,7 @@ class Store:
     def __init__(self, limits: Limits = LIMITS) -> None:
         self._limits = limits
         self._kept: OrderedDict[str, Capture] = OrderedDict()
+        self._used: WeakValueDictionary[str, Capture] = WeakValueDictionary()
         self._lock = Lock()
 
     def keep(self, capture: Capture) -> str:
@@ -51,7 +55,7 @@ class Store:
             )
         name = capture.hash
         with self._lock:
-            self._kept.setdefault(name, capture)
+            self._kept[name] = self._used[name] = self._used.get(name, capture)
             self._kept.move_to_end(name)
             while sum(each.bytes for each in self._kept.values()) > self._limits.kept:
                 self._kept.popitem(last=False)
@@ -73,11 +77,13 @@ class Store:
         with self._lock:
             if name in self._kept:
                 self._kept.move_to_end(name)
-                return self._kept[name]
-        raise ValueError(
-            f"this link asks for data with the hash {name[:12]}…, which are not here; "
-            "use the file that it was made from: upload it again."
-        )
+            found = self._used.get(name)
+        if found is None:
+            raise ValueError(
+                f"this link asks for data with the hash {name[:12]}…, which are not here; "
+                "use the file that it was made from: upload it again, or name it by --data."
+            )
+        return found
 
 
 STORE = Store()

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 _FRACTIONS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔"}
+_SPACES = " \n\t\u00a0\u3000"  # that a gap may be made of
 _LONGEST = 40  # characters of a label; a token can be as long as its author likes
 
 
@@ -45,6 +46,17 @@ def label(piece: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
+def plain_text(text: str) -> str:
+    r"""Return a text that can be shown anywhere: without what is neither printable nor a space.
+
+    Examples
+    --------
+    >>> plain_text("tide\n\x1b\u202ebook")
+    'tide\nbook'
+    """
+    return "".join(letter for letter in text if letter.isprintable() or letter in _SPACES)
+
+
 def gap(piece: str) -> str:
     """Return the white space in front of a token, so that its text can be read.
 
@@ -53,7 +65,8 @@ def gap(piece: str) -> str:
     >>> gap(" lighthouse"), gap("house")
     (' ', '')
     """
-    return piece[: len(piece) - len(piece.lstrip())]
+    space = piece[: len(piece) - len(piece.lstrip())]
+    return "".join(letter for letter in space[:_LONGEST] if letter in _SPACES)
 
 
 def _share(piece: str, share: int, shares: int) -> str:

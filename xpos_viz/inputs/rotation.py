@@ -102,6 +102,28 @@ def _undo(width: int, positions: tuple[float, ...]) -> Complex[Tensor, "bases to
     return lag_response(rope(width, base=BASES), [-position for position in positions])
 
 
+def before_rotation(capture: Capture, base: float) -> Capture:
+    """Return a capture before a RoPE of some base that was applied to it.
+
+    Where the first layer's own encoding has that base, each layer's own is what was applied.
+
+    Raises
+    ------
+    ValueError
+        For a base that is none.
+    """
+    if base_of(capture) == base:
+        return capture.unrotated()
+    return capture.unrotated(rope(capture.head_dim, base=base))
+
+
+def base_of(capture: Capture, place: int = 0) -> float | None:
+    """Return the base of a layer's own encoding, or None where it has none, or several."""
+    own = capture.encodings[place]
+    base = None if own is None else dict(own.parameters).get("base")
+    return base if isinstance(base, float) else None
+
+
 def _agreement(
     x: Float[Tensor, "layers heads tokens head_dim"],
     positions: Float[Tensor, " tokens"],

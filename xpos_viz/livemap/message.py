@@ -6,12 +6,13 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
+import torch
+from torch import Tensor
 
 from xpos_viz.comparison import KINDS
 from xpos_viz.encoding import PARAMETERS, Encoding
+from xpos_viz.entry import Layout, to_pairs
 from xpos_viz.experiment import STAGES, Experiment
-from xpos_viz.inputs import Vectors
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.results import run
 from xpos_viz.texts import Text
@@ -96,11 +97,11 @@ def payload(
     look = look or Look()
     encodings = (experiment.encodings[0], experiment.encodings[-1])
     _check(experiment, encodings)
-    head_dim = encodings[0].head_dim
+    head_dim, turned = encodings[0].head_dim, encodings[0].rotary_width
     words = _words(encodings, own, text, mode)
     weights = _weights(experiment, look)
     named: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
-        "data": (f"{experiment.inputs!r} {head_dim}", lambda: _data(experiment, head_dim)),
+        "data": (f"{experiment.inputs!r} {head_dim} {turned}", lambda: _data(experiment, turned)),
         "words": (_digest(words), lambda: words),
         "streaming": (f"{weights!r}", lambda: {"streamed": _streamed(weights)}),
     }
@@ -146,12 +147,10 @@ def _check(experiment: Experiment, encodings: tuple[Encoding, Encoding]) -> None
             )
 
 
-def _pairs(columns: np.ndarray[Any, Any], vectors: Vectors) -> bytes:
+def _pairs(vectors: Tensor, layout: Layout, turned: int) -> bytes:
     """Vectors as float32 bytes, the columns of a pair side by side."""
-    tokens, width = columns.shape
-    if vectors.layout == "half":
-        columns = columns.reshape(tokens, 2, width // 2).swapaxes(1, 2).reshape(tokens, width)
-    return columns.astype("<f4").tobytes()
+    pairs = torch.view_as_real(to_pairs(vectors, layout, turned))
+    return pairs.numpy().astype("<f4").tobytes()
 
 
 def _encoding(encoding: Encoding) -> dict[str, Any]:
@@ -179,7 +178,7 @@ def _sliders(
     encodings: tuple[Encoding, ...], own_names: tuple[str, ...], text: Text
 ) -> list[dict[str, Any]]:
     """A slider for each parameter; one for each encoding where they differ."""
-    names = dict.fromkeys(name for e in encodings for name, _ in e.parameters[1:])
+    names = dict.fromkeys(name for e in encodings for name in e.family.defaults)
     sliders: list[dict[str, Any]] = []
     for name in names:
         places = [place for place, e in enumerate(encodings) if name in dict(e.parameters)]
@@ -242,12 +241,12 @@ def _text(text: Text) -> dict[str, Any]:
     }
 
 
-def _data(experiment: Experiment, head_dim: int) -> dict[str, Any]:
+def _data(experiment: Experiment, turned: int) -> dict[str, Any]:
     """Queries, keys and what their tokens are called."""
-    vectors = experiment.inputs.load(head_dim)
+    vectors = experiment.inputs.load(experiment.encodings[0].head_dim)
     return {
-        "q": _pairs(vectors.q.numpy(), vectors),
-        "k": _pairs(vectors.k.numpy(), vectors),
+        "q": _pairs(vectors.q, vectors.layout, turned),
+        "k": _pairs(vectors.k, vectors.layout, turned),
         "labels": list(vectors.labels),
     }
 

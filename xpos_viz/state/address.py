@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xpos_viz.experiment import Experiment, parse_number
+from xpos_viz.inputs import SOURCES
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state.changes import with_own
-from xpos_viz.state.model import OPENED, OWN, SETTINGS, State, opening, within_caps
+from xpos_viz.state.model import OWN, SETTINGS, State, opened, opening, within_caps
 from xpos_viz.state.settings import Setting, Words
 from xpos_viz.texts import LANGUAGES
 
 _HIDDEN = ("encodings", "cells")  # they are always the same
-_PLAIN = re.compile(r"[\w.,+-]{1,40}", re.ASCII)
+_NAMES = ("source", "name", "data")  # what an opening is of
+_PLAIN = re.compile(r"[\w.,+-]{1,40}|[0-9a-f]{64}", re.ASCII)
 _HIDING = "…"
 
 
@@ -49,14 +51,13 @@ class Refusal:
 def to_address(state: State) -> dict[str, str]:
     """Return what of a state differs from its opening, as the parameters of an address."""
     entries = state.experiment.to_dict()
-    source, name = entries["source"], entries.get("name", "")
-    known = opening(source, name or "tidebook").to_dict()
-    parameters = {"source": source} if source != "sample" else {}
-    parameters |= {"name": name} if name not in ("", "tidebook") else {}
+    named = {key: entries[key] for key in _NAMES if key in entries}
+    known = opened(state.experiment).to_dict()
+    parameters = {key: value for key, value in named.items() if value not in ("sample", "tidebook")}
     parameters |= {
         key: value
         for key, value in entries.items()
-        if key not in ("source", "name", *_HIDDEN) and value != known.get(key)
+        if key not in (*_NAMES, *_HIDDEN) and value != known.get(key)
     }
     bases = {encoding["base"] for encoding in state.experiment.encodings}
     parameters |= {
@@ -90,13 +91,11 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     parse, is not legal, or exceeds a cap leaves the opening value in place.
     """
     address = _Address(dict(parameters))
-    source = address.take("source", Words(OPENED))
-    sample = source == "sample"
-    name = address.take("name", Words(("tidebook", *SAMPLES))) if sample else "tidebook"
+    opened = address.take_opening()
     language = address.take("lang", Words(("", *LANGUAGES))) or None
     chosen = {key: address.take(key, setting) for key, setting in SETTINGS.items()}
     own = {key: address.left.pop(key) for key in OWN if key in address.left}
-    experiment = address.take_experiment(opening(source, name))
+    experiment = address.take_experiment(opened)
     if len({encoding["base"] for encoding in experiment.encodings}) > 1:
         chosen["apart"] = "yes"
     state = address.take_own(State(experiment, language, **chosen), own)
@@ -126,6 +125,22 @@ class _Address:
             used = setting.written(value) if value == setting.usual else ""  # or the rest of it
             self.refuse(key, lost, used, error)
             return value
+
+    def take_opening(self) -> Experiment:
+        """Read where queries and keys come from; data that are not here leave the usual ones."""
+        source = self.take("source", Words(tuple(SOURCES)))
+        if source == "sample":
+            return opening(source, self.take("name", Words(SAMPLES)))
+        if source != "capture":
+            return opening(source)
+        data = self.left.pop("data", "")
+        try:
+            return opening(source, data)
+        except ValueError as error:
+            self.refuse("data", data, "", error)
+        for key in ("layer", "head", "start", "stop"):
+            self.left.pop(key, None)
+        return opening()
 
     def take_experiment(self, experiment: Experiment) -> Experiment:
         """Read all that is left into an experiment."""
@@ -168,7 +183,7 @@ class _Address:
 
 def _settings(entries: Mapping[str, str]) -> set[str]:
     """The settings of this page: those of the experiment, its window, and a base for each."""
-    return {*entries, "base", "base.1", "base.2", "start", "stop"} - {*_HIDDEN, "source", "name"}
+    return {*entries, "base", "base.1", "base.2", "start", "stop"} - {*_HIDDEN, *_NAMES}
 
 
 def _with(entries: Mapping[str, str], key: str, value: str) -> dict[str, str]:

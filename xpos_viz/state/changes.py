@@ -5,10 +5,12 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from xpos_viz.encoding import Encoding
 from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
+from xpos_viz.inputs import Computed, Inputs
 from xpos_viz.look import LOOKS
-from xpos_viz.state.model import OWN, SETTINGS, State, opening, within_caps
+from xpos_viz.state.model import OWN, SETTINGS, State, base_of, opening, within_caps
 
 
 def with_source(state: State, source: str, name: str = "tidebook") -> State:
@@ -46,6 +48,8 @@ def with_apart(state: State, apart: str) -> State:
 def with_inputs(state: State, **changes: int | str) -> State:
     """Return the state with another layer, head, length, seed … and the whole window.
 
+    Where layers of a model have bases of their own, a base that was the layer's stays so.
+
     Raises
     ------
     ValueError
@@ -58,8 +62,17 @@ def with_inputs(state: State, **changes: int | str) -> State:
     view = state.experiment.view
     if inputs.tokens != state.experiment.inputs.tokens:
         view = replace(view, start=0, stop=None)
-    experiment = replace(state.experiment, inputs=inputs, view=view)
+    old = state.experiment
+    encodings = tuple(_following(each, old.inputs, inputs) for each in old.encodings)
+    experiment = replace(old, encodings=encodings, inputs=inputs, view=view)
     return replace(state, experiment=within_caps(experiment))
+
+
+def _following(encoding: Encoding, old: Inputs, new: Inputs) -> Encoding:
+    """An encoding with the base of another layer, if it had that of the old one."""
+    if isinstance(old, Computed) and isinstance(new, Computed) and encoding["base"] == base_of(old):
+        return encoding.replace(base=base_of(new))
+    return encoding
 
 
 def with_head_dim(state: State, head_dim: int) -> State:

@@ -1,15 +1,18 @@
 """All settings of a session as one immutable value, how it opens, and the caps it keeps."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.experiment import Experiment
-from xpos_viz.inputs import Expectation, Inputs, Random, Sample
+from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
+from xpos_viz.inputs.captured import lookup as captured
+from xpos_viz.inputs.rotation import base_of as known_base
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
-from xpos_viz.limits import cap
+from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
@@ -29,7 +32,7 @@ LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
 """Kinds of masks of a long text."""
 
 CONTROLS: tuple[str, ...] = (
-    *("source", "name", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
+    *("source", "name", "data", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
     *("curves", "distance", "reading", "assumption", "rho"),
@@ -45,9 +48,6 @@ SHARED: tuple[str, ...] = ("base", "gamma", "scale_base")
 """Parameters that all encodings of a session share; the others are each family's own."""
 
 
-OPENED: tuple[str, ...] = ("sample", "expectation", "random")
-"""Sources that open with nothing brought along, the usual one first."""
-
 MAX_LENGTH = cap("LENGTH", 2048, step=2)
 """Most tokens of a made input; the operator may set XPOS_VIZ_MAX_LENGTH."""
 
@@ -57,8 +57,10 @@ MAX_LONG_LENGTH = cap("LONG_LENGTH", 1 << 20, step=2)
 MAX_HEAD_DIM = cap("HEAD_DIM", 512, step=2)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
-_LAST = max(MAX_LENGTH, 2048) - 1  # of the tokens: a cap is for made ones, not for samples
+_LAST = max(MAX_LENGTH, 2048, LIMITS.tokens) - 1  # of the tokens: samples have no cap
 _SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
+_FADED = 3  # scale bases to the length of a text that was brought, as with most samples
+_BASE = 10_000.0  # where a model has none, or none that is known
 _HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
 
 
@@ -164,7 +166,8 @@ class State:
         own = {
             key.partition(".")[2]: value for key, value in self.own if key.startswith(f"{name}.")
         }
-        given = {key: shared[key] for key in lookup(name).defaults if key in shared} | own
+        legal = (*lookup(name).defaults, "rotary_width")
+        given = {key: shared[key] for key in legal if key in shared} | own
         return Encoding(name, (("head_dim", first.head_dim), *given.items()))
 
 
@@ -184,13 +187,30 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
     """Return the settings that a source opens with.
 
     A sample brings the base of its model, a head on which XPos matters, and a scale base
-    that suits its length.
+    that suits its length; so does a capture, by its hash, but with the first of its heads.
+
+    Raises
+    ------
+    ValueError
+        For a capture that is not here, or without a query for each token.
     """
     if source == "sample":
         layer, head = _HEADS[name]
         return _pair(Sample(name, layer, head), MODEL_BASE, _SCALE_BASES[name])
+    if source == "capture":
+        return _brought(name)
     made = {"expectation": Expectation, "random": Random}[source](length=min(512, MAX_LENGTH))
     return _pair(made, 10_000.0, 512.0, min(64, MAX_HEAD_DIM))
+
+
+def opened(experiment: Experiment) -> Experiment:
+    """Return the settings that the source of an experiment opens with."""
+    inputs = experiment.inputs
+    if isinstance(inputs, Sample):
+        return opening("sample", inputs.name)
+    if isinstance(inputs, Captured):
+        return opening("capture", inputs.data)
+    return opening(source_of(experiment))
 
 
 def within_caps(experiment: Experiment) -> Experiment:
@@ -199,7 +219,7 @@ def within_caps(experiment: Experiment) -> Experiment:
         ("length", experiment.inputs.tokens, MAX_LENGTH),
         ("head_dim", experiment.encodings[0].head_dim, MAX_HEAD_DIM),
     ):
-        if value > most and not isinstance(experiment.inputs, Sample):
+        if value > most and not isinstance(experiment.inputs, Computed):
             raise ValueError(f"{name} must be at most {most} here, got {value}; use {most}.")
     if experiment.view.mask not in MASKED:
         raise ValueError(
@@ -225,8 +245,32 @@ def numbers(experiment: Experiment) -> dict[str, list[float]]:
     }
 
 
+def base_of(inputs: Computed) -> float:
+    """Return the base of a layer's own encoding, or the usual one where it has none."""
+    capture = inputs.capture
+    return known_base(capture, capture.place(inputs.layer)) or _BASE
+
+
+def _brought(data: str) -> Experiment:
+    """What a capture opens with."""
+    capture = captured(data)
+    queries, keys = (len(x) for x in (capture.query_positions, capture.key_positions))
+    if queries < keys:
+        raise ValueError(
+            f"pages show a query of every token, got {queries} queries and {keys} keys; capture "
+            "the whole text at once, or use Capture.weights, which takes fewer queries."
+        )
+    inputs = Captured(data, capture.layers[0])
+    own, steps = capture.encodings[0], PARAMETERS["scale_base"].steps
+    scale_base = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
+    turned = capture.head_dim if own is None else own.rotary_width
+    return _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)
+
+
 @lru_cache(maxsize=32)
-def _pair(inputs: Inputs, base: float, scale_base: float, head_dim: int = 64) -> Experiment:
-    """RoPE and XPos on some inputs."""
-    encodings = (rope(head_dim, base=base), xpos(head_dim, base=base, scale_base=scale_base))
-    return Experiment(encodings, inputs)
+def _pair(
+    inputs: Inputs, base: float, scale_base: float, turned: int = 64, head_dim: int | None = None
+) -> Experiment:
+    """RoPE and XPos on some inputs, on the first columns if heads are wider."""
+    pair = (rope(turned, base=base), xpos(turned, base=base, scale_base=scale_base))
+    return Experiment(tuple(each.within(head_dim or turned) for each in pair), inputs)

@@ -20,8 +20,9 @@ from xpos_viz.ui import (
     pairs,
     precision,
     tokens,
+    upload,
 )
-from xpos_viz.ui.session import begin
+from xpos_viz.ui.session import begin, capture
 
 PAGES = {
     "compare": compare.show,
@@ -40,6 +41,7 @@ HOME = "compare"
 
 def prepare() -> None:
     """Compute the opening page once, so that nobody waits for what is slow at first."""
+    upload.in_memory()
     experiment = opening()
     run(experiment)
     curves(experiment)
@@ -57,6 +59,7 @@ def routes() -> list[Route]:
 def main() -> None:
     """Set up the page that the address names, and draw it below the way to the others."""
     text = begin()
+    _held = capture()  # what is shown stays until it is drawn
     named = {name: _page(name, text) for name in PAGES}
     pages = named | {HOME: _page(HOME, text, default=True)}
     shown = st.navigation([*pages.values(), named[HOME]], position="hidden")

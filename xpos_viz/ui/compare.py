@@ -11,8 +11,8 @@ from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Heatmaps
 from xpos_viz.figures.words import percent, rounded, tiny, tokens
-from xpos_viz.inputs import Sample
-from xpos_viz.inputs.sample import read_sample
+from xpos_viz.inputs import Computed
+from xpos_viz.inputs.labels import plain_text
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.compare import pictures
 from xpos_viz.results import SHIFT, Result, run, self_check
@@ -60,16 +60,17 @@ def _take(moves: livemap.Moves) -> None:
 def _figures(text: Text) -> None:
     """What the picture is of, and its figures to take along."""
     maps, decay = pictures(state(), text)
-    st.caption("  \n".join(cast("Heatmaps", maps.description).about))
+    page.notes(cast("Heatmaps", maps.description).about)
     downloads.show(maps, text)
     downloads.show(decay, text)
 
 
 def _text(experiment: Experiment, text: Text) -> None:
-    """The text of a sample, to be read."""
-    if isinstance(experiment.inputs, Sample):
+    """The text that the model read, if there is one, to be read."""
+    inputs = experiment.inputs
+    if isinstance(inputs, Computed) and inputs.capture.text:
         with st.expander(text("ui.read")):
-            st.text(str(read_sample(experiment.inputs.name)["text"]))
+            st.text(plain_text(inputs.capture.text))
 
 
 def _seen(result: Result, text: Text) -> list[str]:
@@ -98,7 +99,7 @@ def _seen(result: Result, text: Text) -> list[str]:
 
 def _third(result: Result, text: Text) -> str:
     """Of a real model, what its first token gets; else how soon the pairs fade."""
-    if isinstance(result.experiment.inputs, Sample):
+    if isinstance(result.experiment.inputs, Computed):
         rope, xpos = (percent(measurement.reach.first_share) for measurement in result.measurements)
         return text("ui.notice_first", rope=rope, xpos=xpos)
     half_lives = half_life(result.experiment.encodings[-1]).tolist()

@@ -10,10 +10,9 @@ import streamlit as st
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Family
 from xpos_viz.experiment import STAGES, Experiment
 from xpos_viz.figures.words import family_name, number, tokens
-from xpos_viz.inputs import Sample
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS
-from xpos_viz.state import OWN, SETTINGS, State, opening
+from xpos_viz.state import OWN, SETTINGS, State
 from xpos_viz.state.changes import (
     with_apart,
     with_moves,
@@ -22,7 +21,7 @@ from xpos_viz.state.changes import (
     with_view,
     with_window,
 )
-from xpos_viz.state.model import SHARED, SWITCH, source_of
+from xpos_viz.state.model import SHARED, SWITCH, opened
 from xpos_viz.state.settings import Several, Words
 from xpos_viz.texts import LANGUAGES, Text
 from xpos_viz.ui import notices, session, sources, widgets
@@ -251,7 +250,4 @@ def _set(name: str) -> Change:
 
 def _reset(old: State) -> State:
     """Return to the opening settings of the source."""
-    inputs = old.experiment.inputs
-    name = inputs.name if isinstance(inputs, Sample) else ""
-    fresh = opening(source_of(old.experiment), name)
-    return State(fresh, old.language, present=old.present, show=old.show)
+    return State(opened(old.experiment), old.language, present=old.present, show=old.show)

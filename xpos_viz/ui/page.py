@@ -22,6 +22,7 @@ from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
 from xpos_viz.ui import controls, downloads, keyboard, layout, notices, widgets
+from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import heard, language, link, state
 
 ONE = (
@@ -157,8 +158,13 @@ def picture(shown: Picture, text: Text) -> None:
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
-        st.caption("  \n".join(description.notes))
+        notes(description.notes)
     downloads.show(shown, text)
+
+
+def notes(lines: Sequence[str]) -> None:
+    """Draw the lines that stand under a picture, which may hold words of others."""
+    st.caption("  \n".join(map(plain, lines)))
 
 
 def notice(sentences: Sequence[str], text: Text) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from xpos_viz.inputs import Capture, Captured
 from xpos_viz.state import Refusal, State, from_address, to_address
 from xpos_viz.state.model import numbers
 from xpos_viz.texts import LANGUAGES, Text, texts
@@ -31,12 +32,28 @@ def begin() -> Text:
         st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(address)
         st.session_state[_ADDRESS] = address
         st.session_state[_LOADED] = numbers(state().experiment)
+    elif isinstance(state().experiment.inputs, Captured) and capture() is None:
+        st.session_state[_STATE], st.session_state[_REFUSALS] = from_address(
+            st.session_state[_ADDRESS]
+        )
     return texts(language())
 
 
 def state() -> State:
     """Return what is set now."""
     return st.session_state[_STATE]
+
+
+def capture() -> Capture | None:
+    """Return the capture that is shown, if one is and it is still kept.
+
+    Whoever holds it can be sure of it, whatever others bring meanwhile.
+    """
+    inputs = state().experiment.inputs
+    try:
+        return inputs.capture if isinstance(inputs, Captured) else None
+    except ValueError:
+        return None
 
 
 def refusals() -> list[Refusal]:
@@ -99,6 +116,7 @@ def commit(
     heard(key)
     try:
         changed = change(state())
+        address = to_address(changed)
     except ValueError as error:
         heard(None)
         st.session_state[_REFUSALS] = [
@@ -109,5 +127,5 @@ def commit(
     if changed == state():
         return
     st.session_state[_STATE], st.session_state[_REFUSALS] = changed, []
-    st.session_state[_ADDRESS] = to_address(changed)
-    st.query_params.from_dict(st.session_state[_ADDRESS])
+    st.session_state[_ADDRESS] = address
+    st.query_params.from_dict(address)

@@ -1,28 +1,39 @@
 """The controls of where queries and keys come from."""
 
+from functools import partial
+
 import streamlit as st
 
-from xpos_viz.inputs import Expectation, Random, Sample
-from xpos_viz.inputs.sample import SAMPLES, heads_of, layers_of
+from xpos_viz.inputs import SOURCES, Captured, Computed, Expectation, Random, Sample
+from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.state import State
 from xpos_viz.state.changes import with_head_dim, with_inputs, with_source
-from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, OPENED, source_of
+from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, source_of
 from xpos_viz.texts import Text
-from xpos_viz.ui import widgets
+from xpos_viz.ui import upload, widgets
 from xpos_viz.ui.session import state
 from xpos_viz.ui.widgets import Change
 
 LENGTHS: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 HEAD_DIMS: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512)
 
+_FEW = 8  # layers that stand side by side
+
 
 def source(text: Text) -> None:
     """Draw where queries and keys come from."""
     experiment = state().experiment
     inputs = experiment.inputs
-    widgets.choice(text, "source", OPENED, source_of(experiment), with_source, "ui.sources")
+    brought = isinstance(inputs, Captured) or upload.known() is not None
+    sources = tuple(name for name in SOURCES if name != "capture" or brought)
+    widgets.choice(text, "source", sources, source_of(experiment), _with_source, "ui.sources")
+    if widgets.is_shown("data"):
+        upload.show(text)
     if isinstance(inputs, Sample):
-        _sample(text, inputs)
+        _name(text, inputs)
+    if isinstance(inputs, Computed):
+        _head(text, inputs)
     if isinstance(inputs, Expectation | Random):
         widgets.series(text, "length", LENGTHS, inputs.length, MAX_LENGTH, _with_inputs("length"))
         width(text)
@@ -48,8 +59,13 @@ def source(text: Text) -> None:
         )
 
 
-def _sample(text: Text, inputs: Sample) -> None:
-    """Which text, layer and head."""
+def _with_source(old: State, new: str) -> State:
+    """The change of the source."""
+    return upload.with_brought(old) if new == "capture" else with_source(old, new)
+
+
+def _name(text: Text, inputs: Sample) -> None:
+    """Which text."""
     widgets.choice(
         text,
         "name",
@@ -58,24 +74,27 @@ def _sample(text: Text, inputs: Sample) -> None:
         lambda old, new: with_source(old, "sample", new),
         "ui.samples",
     )
+
+
+def _head(text: Text, inputs: Computed) -> None:
+    """Which layer and head."""
+    capture = inputs.capture
+    few = len(capture.layers) <= _FEW
     widgets.control(
-        st.segmented_control,
+        partial(st.segmented_control, required=True) if few else st.selectbox,
         "layer",
         text("ui.layer"),
         inputs.layer,
         _with_inputs("layer"),
-        options=layers_of(inputs.name),
-        required=True,
+        options=capture.layers,
         help=text("ui.layer_help"),
     )
-    widgets.series(
-        text, "head", range(heads_of(inputs.name)), inputs.head, None, _with_inputs("head")
-    )
+    widgets.series(text, "head", range(capture.heads), inputs.head, None, _with_inputs("head"))
 
 
 def width(text: Text) -> None:
     """Draw the width of a head, where it is not that of a model."""
-    if not isinstance(state().experiment.inputs, Sample):
+    if not isinstance(state().experiment.inputs, Computed):
         value = state().experiment.encodings[0].head_dim
         widgets.series(text, "head_dim", HEAD_DIMS, value, MAX_HEAD_DIM, with_head_dim)
 

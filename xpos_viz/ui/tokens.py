@@ -1,6 +1,5 @@
 """The page that reads a sentence: which tokens a query reads, and which gain or lose under XPos."""
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -11,15 +10,16 @@ from numpy.typing import NDArray
 from xpos_viz.attention import attention_weights
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.passage import markup
-from xpos_viz.figures.tokens import heads_words, points, tinted, token_name
-from xpos_viz.figures.words import label, number, percent, rounded, tokens
-from xpos_viz.inputs import Sample
+from xpos_viz.figures.tokens import ends, heads_words, points, tinted, token_name
+from xpos_viz.figures.words import family_name, label, number, percent, rounded, tokens
+from xpos_viz.inputs import Computed
 from xpos_viz.pictures.tokens import pictures, studied
 from xpos_viz.state.changes import with_source
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
-from xpos_viz.studies.tokens import Heads, Reading, all_heads, read
+from xpos_viz.studies.tokens import Heads, Reading, all_heads, own_encoding, read
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page, sources
+from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, language, state
 
 FORMULAS = (
@@ -37,14 +37,14 @@ def show() -> None:
     picture, beside = page.sides("tokens")
     inputs = state().experiment.inputs
     with picture:
-        if isinstance(inputs, Sample):
+        if isinstance(inputs, Computed):
             _reading(inputs, text)
         else:
             _no_text(text)
     with beside:
         sources.source(text)
-        if isinstance(inputs, Sample):
-            controls.choose(text, "panels")
+        if isinstance(inputs, Computed):
+            controls.choose(text, "panels", _panels(inputs, text))
             controls.colours(text)
             controls.query(text)
             controls.parameters(text, "gamma", "scale_base")
@@ -57,12 +57,18 @@ def show() -> None:
     )
 
 
-def _reading(sample: Sample, text: Text) -> None:
+def _panels(inputs: Computed, text: Text) -> Callable[[str], str]:
+    """What the maps of all heads may show."""
+    own = family_name(own_encoding(inputs, state().encoding("xpos")).family, text)
+    return lambda word: text(f"ui.panels_words.{word}", own=own)
+
+
+def _reading(inputs: Computed, text: Text) -> None:
     """The text, the bars of the query, and all heads; the quick ones first."""
-    (reading, heads), (bars, maps) = studied(sample, state()), pictures(state(), text)
+    (reading, heads), (bars, maps) = studied(inputs, state()), pictures(state(), text)
     passage = tinted(reading, text, state().colours)
     st.html(markup(passage, page.mode()))
-    st.caption("  \n".join(passage.notes))
+    page.notes(passage.notes)
     page.picture(bars, text)
     page.picture(maps, text)
     st.table(_table(heads, text))
@@ -88,20 +94,21 @@ def _table(heads: Heads, text: Text) -> pd.DataFrame:
         "distance": _arrows(before.distance, after.distance, rounded),
         "sink": _arrows(before.sink, after.sink, percent),
     }
-    chosen = heads.sample.head
+    chosen, own = heads.inputs.head, family_name(heads.own.family, text)
     names = [f"**{head} ◂**" if head == chosen else str(head) for head in range(len(before.sink))]
     table = pd.DataFrame(columns, index=names).rename_axis(text("ui.head"))
-    return table.rename(columns=lambda name: text(f"tokens.columns.{name}"))
+    return table.rename(columns=lambda name: text(f"tokens.columns.{name}", own=own))
 
 
 def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
     """What one query reads before and after, and what becomes of the heads."""
-    if reading.query == 0:
+    if len(reading.seen) == 1 and reading.query == 0:
         return [text("tokens.alone"), heads_words(heads, text)]
+    own = family_name(reading.own.family, text)
     if reading.still:
         query, xpos = number(reading.query), label(reading.encoding, text)
-        return [text("tokens.still", query=query, xpos=xpos), heads_words(heads, text)]
-    before, after, head = reading.before, reading.after, heads.sample.head
+        return [text("tokens.still", query=query, own=own, xpos=xpos), heads_words(heads, text)]
+    before, after, head = reading.before, reading.after, heads.inputs.head
     return [
         _ends(reading, text),
         text(
@@ -116,6 +123,7 @@ def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
         ),
         text(
             "tokens.sink",
+            own=own,
             rope=percent(before.sink),
             xpos=percent(after.sink),
             rope_all=percent(heads.before.sink[head]),
@@ -129,9 +137,9 @@ def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
 def _ends(reading: Reading, text: Text) -> str:
     """Which keys gain and lose most."""
     change, words = reading.change, {"query": number(reading.query)}
-    for name, key in (("gainer", int(change.argmax())), ("loser", int(change.argmin()))):
+    for name, key in zip(("gainer", "loser"), ends(reading), strict=True):
         words |= {
-            name: _plain(token_name(reading, key, text)),
+            name: plain(token_name(reading, key, text)),
             f"{name}_points": points(change[key]),
             f"{name}_before": percent(reading.before.weights[key]),
             f"{name}_after": percent(reading.after.weights[key]),
@@ -145,7 +153,7 @@ def _negative(reading: Reading, text: Text) -> str:
     return text(
         "tokens.negative",
         gaining=number(int(gaining.sum())),
-        keys=number(reading.query + 1),
+        keys=number(len(reading.seen)),
         negative=number(int((gaining & (reading.before.logits < 0)).sum())),
     )
 
@@ -155,8 +163,3 @@ def _arrows(
 ) -> list[str]:
     """Pairs of numbers, before → after."""
     return [f"{written(one)} → {written(other)}" for one, other in zip(before, after, strict=True)]
-
-
-def _plain(words: str) -> str:
-    """Words that Markdown shows letter by letter."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", words)

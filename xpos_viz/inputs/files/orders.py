@@ -31,11 +31,13 @@ class UnclearOrderError(ValueError):
         What is said.
     readings
         The orders there are, the most usual first; :func:`xpos_viz.read_capture` takes one.
+    shape
+        The shape of q, of which these are the orders.
     """
 
-    def __init__(self, message: str, readings: tuple[str, ...]) -> None:
+    def __init__(self, message: str, readings: tuple[str, ...], shape: tuple[int, ...]) -> None:
         super().__init__(message)
-        self.readings = readings
+        self.readings, self.shape = readings, shape
 
 
 def readings(
@@ -117,6 +119,7 @@ def order_of(
         f"({shown}{'; …' if len(found) > _SHOWN else ''}); use one, such as "
         f"reading={found[0]!r}.",
         found,
+        tuple(q),
     )
 
 

@@ -28,8 +28,9 @@ const FAMILIES = {
  * Rates of an encoding: θ_i = base^(−2i/d) and ln(ζ_i)/B with ζ_i = (2i/d + γ)/(1 + γ).
  *
  * @param {"nope" | "rope" | "xpos"} name
- * @param {{base?: number, gamma?: number, scale_base?: number}} parameters those of the family
- * @param {number} headDim even width d of a query or key
+ * @param {{base?: number, gamma?: number, scale_base?: number, rotary_width?: number}} parameters
+ *     those of the family, and how many columns are turned, d of the formula; usually all
+ * @param {number} headDim even width of a query or key
  * @returns {Rates}
  * @throws {RangeError} for an unknown name
  */
@@ -38,9 +39,11 @@ export function encodingRates(name, parameters, headDim) {
     const legal = Object.keys(FAMILIES).join(", ");
     throw new RangeError(`unknown encoding "${name}"; use one of: ${legal}.`);
   }
-  const steps = Float64Array.from({ length: headDim / 2 }, (_, i) => (2 * i) / headDim);
-  const [theta, logDecay] = FAMILIES[name](parameters);
-  return { theta: steps.map(theta), logDecay: steps.map(logDecay) };
+  const width = parameters.rotary_width ?? headDim;
+  const [theta, logDecay] = FAMILIES[name](parameters).map((rate) =>
+    Float64Array.from({ length: headDim / 2 }, (_, i) => (2 * i < width ? rate((2 * i) / width) : 0)),
+  );
+  return { theta, logDecay };
 }
 
 /** ln ζ for 2i/d = step, to full relative precision also where ζ is near 1. */
