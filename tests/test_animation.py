@@ -106,6 +106,7 @@ ADDRESSES = {
     "decay": {"distance": "64"},
     "pairs": {"name": "pronoun"},
     "tokens": {"name": "pronoun"},
+    "layers": {"name": "pronoun"},
     "long": {"long_length": "1024", "source": "random", "head_dim": "8"},
     "precision": {"text_length": "256"},
     "neighbours": {"name": "pronoun", "distance": "64"},

@@ -36,6 +36,7 @@ PAGES = {
     "decay": {"curves": "xpos,alibi", "distance": "64"},
     "pairs": SMALL,
     "tokens": SMALL,
+    "layers": SMALL,
     "long": {"long_length": "4096"},
     "precision": {"formats": "float16", "text_length": "256"},
     "neighbours": SMALL | {"left": "nope", "distance": "64"},
@@ -392,8 +393,8 @@ def test_other_files_are_refused(content, message):
         (
             {"page": "home"},
             (
-                "unknown page 'home'; use one of: compare, decay, pairs, tokens, long, precision, "
-                "neighbours."
+                "unknown page 'home'; use one of: compare, decay, pairs, tokens, layers, long, "
+                "precision, neighbours."
             ),
         ),
         (

@@ -23,6 +23,7 @@ CASES = (
     ("pairs", SHORT | {"query": "9", "key": "25"}, {"mask", "colours", "query", "pair_encoding"}),
     ("pairs", MADE | {"pair_encoding": "llama3"}, {"llama3.factor", "head_dim", "axis"}),
     ("tokens", SHORT, {"panels", "colours", "query", "layer"}),
+    ("layers", SHORT, {"name", "measure", "colours", "gamma", "scale_base"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),

@@ -43,6 +43,7 @@ ADDRESSES = {
     "decay": {"curves": "rope,xpos,alibi,yarn", "distance": "2000"},
     "pairs": {"pair_encoding": "yarn"},
     "tokens": {"name": "harbour", "query": "40"},
+    "layers": {"name": "pronoun", "measure": "entropy"},
     "long": {"long_length": "4096", "compare_masks": "yes"},
     "precision": {"text_length": "256"},
     "neighbours": {"left": "yarn", "right": "alibi", "distance": "64"},

@@ -16,6 +16,7 @@ ADDRESSES = (
     ("decay", {"curves": "xpos,alibi", "distance": "64", "axis": "log"}),
     ("pairs", SHORT | {"pair_encoding": "yarn"}),
     ("tokens", {"name": "harbour", "query": "4"}),
+    ("layers", SHORT | {"measure": "distance"}),
     ("long", {"long_length": "4096", "compare_masks": "yes"}),
     ("precision", {"formats": "float16", "text_length": "256"}),
     ("neighbours", SHORT | {"left": "nope", "right": "alibi", "distance": "64"}),
@@ -46,7 +47,7 @@ def test_each_picture_has_a_name_for_a_file_and_numbers(name, address):
     state, _ = from_address(address)
     pictures = PICTURES[name](state, texts("en"))
     names = [picture.name for picture in pictures]
-    assert len(set(names)) == len(names) >= 2 - (name == "decay")
+    assert len(set(names)) == len(names) >= 2 - (name in ("decay", "layers"))
     for picture in pictures:
         assert re.fullmatch("[a-z_]+", picture.name)
         table = picture.table()
@@ -63,6 +64,7 @@ def test_every_page_has_its_pictures():
     [
         ("decay", {"curves": ""}),
         ("tokens", {"source": "expectation"}),
+        ("layers", {"source": "expectation"}),
         ("precision", {"formats": ""}),
     ],
 )

@@ -59,6 +59,8 @@ def test_rope_that_fades_is_xpos(own, other, layout):
             "entropy_after": attention_entropy(after),
             "distance_before": attention_distance(before),
             "distance_after": attention_distance(after),
+            "sink_before": before[..., 0],
+            "sink_after": after[..., 0],
         }
         for name, numbers in expected.items():
             own_numbers = getattr(found, name)[row]
@@ -147,7 +149,7 @@ def test_the_table_has_a_row_for_each_head_and_the_largest_come_first():
     table = found.table()
     assert table.columns.tolist() == [
         "layer", "head", "total_variation", "entropy_before", "entropy_after", "distance_before",
-        "distance_after",
+        "distance_after", "sink_before", "sink_after",
     ]  # fmt: skip
     assert list(zip(table["layer"], table["head"], strict=True)) == [
         (layer, head) for layer in (3, 7) for head in range(4)

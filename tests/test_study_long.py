@@ -13,6 +13,7 @@ from tests import reference
 from xpos_viz import nope, rope, xpos
 from xpos_viz.inputs import Expectation, Random
 from xpos_viz.studies import long as module
+from xpos_viz.studies.kept import Kept
 from xpos_viz.studies.long import (
     MOST_NUMBERS,
     MOST_SCORES,
@@ -39,7 +40,7 @@ OVER = {"mean": np.mean, "min": np.min, "max": np.max}
 def few(monkeypatch):
     """Maps of eight blocks a side, of which none is kept from before."""
     monkeypatch.setattr(module, "CELLS", 8)
-    monkeypatch.setattr(module, "_kept", module._Kept(24))
+    monkeypatch.setattr(module, "_kept", Kept(24))
 
 
 def unheard(_):
@@ -184,7 +185,7 @@ def test_only_what_is_new_is_computed(monkeypatch):
 
 
 def test_few_maps_are_kept_and_the_last_used_stay():
-    kept = module._Kept(2)
+    kept = Kept(2)
     long = Long(Expectation(2), PAIR[:1], MASKS)
     one, two, three = long_maps(long, unheard)
     kept.put("one", one)

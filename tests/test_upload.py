@@ -88,7 +88,7 @@ def test_a_file_is_shown_and_its_link_names_it():
     assert "mine: 2 layers, 4 query heads on 2 key heads, 5 tokens of width 8, float32." in words(
         app
     )
-    assert "Queries and keys of mine, layer 3, head 0, from a file" in words(app)
+    assert "Queries and keys of mine, layer 3, head 0, brought along" in words(app)
     app = again(control(app, "layer").set_value(9))
     app = again(control(app, "head").set_value(2))
     assert address(app) == {
@@ -101,7 +101,7 @@ def test_a_file_is_shown_and_its_link_names_it():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
-    "page", ["compare", "decay", "pairs", "tokens", "long", "precision", "neighbours"]
+    "page", ["compare", "decay", "pairs", "tokens", "layers", "long", "precision", "neighbours"]
 )
 def test_every_page_shows_a_capture(page, language):
     data = keep(capture())

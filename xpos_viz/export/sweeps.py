@@ -166,6 +166,7 @@ _SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingPr
         ("pairs", "pairs_score"): _both,
         ("tokens", "reading"): _both,
         ("tokens", "heads"): lambda state: ("rope",) if state.panels == "rope" else ("xpos",),
+        ("layers", "layers"): lambda _: ("xpos",),
         ("long", "long_maps"): _both,
         ("long", "resolution"): _both,
         ("precision", "overflow"): lambda _: ("xpos",),
@@ -181,6 +182,7 @@ _STILL: Mapping[tuple[str, str], set[str]] = MappingProxyType(
     {
         ("tokens", "reading"): {"base"},  # heads are read under the base of their model
         ("tokens", "heads"): {"base"},
+        ("layers", "layers"): {"base"},
         ("precision", "overflow"): {"base"},  # turning makes no number larger
     }
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
-from xpos_viz.inputs import SOURCES, Captured, Inputs
+from xpos_viz.inputs import SOURCES, Captured, Computed, Inputs
 from xpos_viz.inputs.labels import label as shown_as
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
@@ -182,6 +182,13 @@ def inputs_words(inputs: Inputs, window: range, text: Text, **more: object) -> s
     if isinstance(inputs, Captured):
         entries |= {"model": model_name(inputs, text), "data": inputs.data[:_DIGITS]}
     return text(f"figure.data.{source}", **entries, **more, span=span(window, text))
+
+
+def data_name(inputs: Computed, text: Text) -> str:
+    """Write what was read by which model: a bundled text, or data that somebody brought."""
+    if isinstance(inputs, Captured):
+        return text("figure.brought", model=model_name(inputs, text), data=inputs.data[:_DIGITS])
+    return text("figure.bundled", name=text(f"ui.samples.{inputs.name}"))
 
 
 def model_name(inputs: Captured, text: Text) -> str:

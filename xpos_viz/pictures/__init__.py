@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from xpos_viz.pictures import compare, decay, long, neighbours, pairs, precision, tokens
+from xpos_viz.pictures import compare, decay, layers, long, neighbours, pairs, precision, tokens
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.state import State
 from xpos_viz.texts import Text
@@ -14,6 +14,7 @@ PICTURES: Mapping[str, Callable[[State, Text], tuple[Picture, ...]]] = MappingPr
         "decay": decay.pictures,
         "pairs": pairs.pictures,
         "tokens": tokens.pictures,
+        "layers": layers.pictures,
         "long": long.pictures,
         "precision": precision.pictures,
         "neighbours": neighbours.pictures,

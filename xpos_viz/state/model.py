@@ -17,6 +17,7 @@ from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.state.settings import settings, several, whole, words
+from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
@@ -36,7 +37,7 @@ CONTROLS: tuple[str, ...] = (
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
     *("curves", "distance", "reading", "assumption", "rho"),
-    *("pair_encoding", "query", "key", "panels"),
+    *("pair_encoding", "query", "key", "panels", "measure"),
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
     *("normalisation", "resolution_over"),
@@ -85,6 +86,8 @@ class State:
         The token whose query is looked at; the last one where there are fewer.
     panels
         What the panels of all heads show.
+    measure
+        What the map of all layers and heads shows.
     pair_encoding
         The encoding whose pairs are shown.
     key
@@ -118,6 +121,7 @@ class State:
     colours: str = words(LOOKS["colours"])
     query: int = whole(2047, 0, _LAST)
     panels: str = words(("change", "rope", "xpos"))
+    measure: str = words(MEASURES)
     pair_encoding: str = words(FAMILIES)
     key: int = whole(0, 0, _LAST)
     long_inputs: str = words(LONG_INPUTS)

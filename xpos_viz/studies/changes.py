@@ -7,7 +7,7 @@ not trained with it: this shows what the decay would take and give, not what a m
 with XPos would read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,14 +19,28 @@ from torch import Tensor
 
 from xpos_viz.attention import visible_keys
 from xpos_viz.encoding import Encoding, decay
-from xpos_viz.inputs.capture import Capture
+from xpos_viz.inputs import Capture, Computed
 from xpos_viz.kernel import apply_encoding
 from xpos_viz.measurements import frozen
-from xpos_viz.statistics import attention_distance, attention_entropy, total_variation
+from xpos_viz.statistics import (
+    attention_distance,
+    attention_entropy,
+    sink_share,
+    total_variation,
+)
+from xpos_viz.studies.kept import Kept
+from xpos_viz.studies.tokens import own_encoding
 
 Array = NDArray[np.float64]
 
+Progress = Callable[[float], None]
+"""What is told the share of the work that is done."""
+
+MEASURES: tuple[str, ...] = ("variation", "entropy", "distance")
+"""How a change is measured: total variation, or what is added to entropy or to mean distance."""
+
 _CELLS = 1 << 22  # weights of a layer that are formed at a time
+_TEXTS = 64  # texts whose numbers are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +51,8 @@ class Changes:
     ----------
     layers
         The numbers of the layers.
+    owns
+        What their own encodings are, to which the decay is added.
     gamma, scale_base
         γ and B of the decay.
     total_variation
@@ -45,6 +61,8 @@ class Changes:
         Of a query's attention, nats.
     distance_before, distance_after
         Mean distance of a query's attention, tokens.
+    sink_before, sink_after
+        Share of a query's attention on the first token.
 
     Notes
     -----
@@ -53,6 +71,7 @@ class Changes:
     """
 
     layers: tuple[int, ...]
+    owns: tuple[Encoding, ...]
     gamma: float
     scale_base: float
     total_variation: Array
@@ -60,6 +79,8 @@ class Changes:
     entropy_after: Array
     distance_before: Array
     distance_after: Array
+    sink_before: Array
+    sink_after: Array
 
     @property
     def largest(self) -> list[tuple[int, int]]:
@@ -67,6 +88,12 @@ class Changes:
         order = np.argsort(-self.total_variation, axis=None, kind="stable")
         rows, heads = np.unravel_index(order, self.total_variation.shape)
         return [(self.layers[row], int(head)) for row, head in zip(rows, heads, strict=True)]
+
+    def measured(self, measure: str) -> Array:
+        """Return one of :data:`MEASURES` of each layer and head."""
+        if measure == "variation":
+            return self.total_variation
+        return getattr(self, f"{measure}_after") - getattr(self, f"{measure}_before")
 
     def table(self) -> pd.DataFrame:
         """Return one row per layer and head, in the order of the model."""
@@ -78,6 +105,7 @@ class Changes:
 _NUMBERS = (
     *("total_variation", "entropy_before", "entropy_after"),
     *("distance_before", "distance_after"),
+    *("sink_before", "sink_after"),
 )
 
 
@@ -87,7 +115,7 @@ def changes(
     gamma: float = 0.4,
     scale_base: float = 512.0,
     own: Encoding | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Changes:
     r"""Compute how all weights of a capture change when its rotation also fades.
 
@@ -126,21 +154,88 @@ def changes(
     >>> found.table().columns[:4].tolist()
     ['layer', 'head', 'total_variation', 'entropy_before']
     """
-    report = progress or (lambda _: None)
+    owns = tuple(capture.encoding(layer, own) for layer in capture.layers)
+    return _changes(capture, owns, gamma, scale_base, progress or (lambda _: None))
+
+
+def of_text(inputs: Computed, encoding: Encoding, progress: Progress | None = None) -> Changes:
+    r"""Compute how all weights of a text change with the γ and B of an XPos.
+
+    Where a layer's own encoding is not known, :func:`xpos_viz.studies.tokens.own_encoding`
+    takes its place. What was computed lately is kept.
+
+    Parameters
+    ----------
+    inputs
+        Any head of the text.
+    encoding
+        An XPos.
+    progress
+        As in :func:`changes`.
+
+    Raises
+    ------
+    ValueError
+        For a model whose encoding fades already.
+
+    Examples
+    --------
+    >>> from xpos_viz import xpos
+    >>> from xpos_viz.inputs import Sample
+    >>> of_text(Sample("pronoun", 8, 2), xpos(64, scale_base=64.0)).largest[0]
+    (8, 7)
+    """
+    capture = inputs.capture
+    any_head, owns = (
+        replace(inputs, layer=capture.layers[0], head=0),
+        own_encodings(inputs, encoding),
+    )
+    gamma, scale_base = encoding["gamma"], encoding["scale_base"]
+    key = (any_head, owns, gamma, scale_base)
+    found = _kept.get(key)
+    if found is None:
+        found = _changes(capture, owns, gamma, scale_base, progress or (lambda _: None))
+        _kept.put(key, found)
+    return found
+
+
+def own_encodings(inputs: Computed, encoding: Encoding) -> tuple[Encoding, ...]:
+    """Return the encoding of each layer of a text, or what takes the place of an unknown one."""
+    places = (replace(inputs, layer=layer) for layer in inputs.capture.layers)
+    return tuple(own_encoding(place, encoding) for place in places)
+
+
+def fades(encoding: Encoding) -> bool:
+    """Return whether an encoding shrinks anything already."""
+    return bool(encoding.log_decay.any())
+
+
+def _changes(
+    capture: Capture,
+    owns: tuple[Encoding, ...],
+    gamma: float,
+    scale_base: float,
+    report: Progress,
+) -> Changes:
+    """The numbers of all layers, one after the other."""
     fading = decay(capture.head_dim, gamma=gamma, scale_base=scale_base)
-    rows = []
-    for done, layer in enumerate(capture.layers, 1):
-        rows.append(_layer(capture, layer, capture.encoding(layer, own), fading))
-        report(done / len(capture.layers))
+    rows, count = list[Tensor](), len(capture.layers)
+    for done, (layer, own) in enumerate(zip(capture.layers, owns, strict=True)):
+        strips = _layer(capture, layer, own, fading)
+        parts = list[Tensor]()
+        for share, numbers in strips:
+            parts.append(numbers)
+            report((done + share) / count)
+        rows.append(torch.cat(parts, -1).nanmean(-1))
     numbers = (frozen(each.numpy()) for each in torch.stack(rows, 1))
-    return Changes(capture.layers, gamma, scale_base, *numbers)
+    return Changes(capture.layers, owns, gamma, scale_base, *numbers)
 
 
 def _layer(
     capture: Capture, layer: int, own: Encoding, fading: Encoding
-) -> Float[Tensor, "numbers heads"]:
-    """The numbers of a layer, whose weights are formed strip after strip."""
-    if bool(own.log_decay.any()):
+) -> Iterator[tuple[float, Float[Tensor, "numbers heads queries"]]]:
+    """The numbers of a layer, whose weights are formed strip after strip, and the share done."""
+    if fades(own):
         raise ValueError(
             f"the encoding of layer {layer} fades already, got {own!r:.120}; "
             "use rope or another that does not, or compare weights of a capture."
@@ -149,13 +244,11 @@ def _layer(
     fading = fading.replace(rotary_width=own.rotary_width)
     queries, keys = len(capture.query_positions), len(capture.key_positions)
     size = max(1, _CELLS // (capture.heads * keys))
-    numbers = []
     for start in range(0, queries, size):
         strip = _strip(capture, layer, slice(start, start + size))
         before = strip.weights(layer, own)
         after = _faded(strip, own).weights(layer, fading) if turned else before
-        numbers.append(_numbers(strip, before, after))
-    return torch.cat(numbers, -1).nanmean(-1)
+        yield min(1.0, (start + size) / queries), _numbers(strip, before, after)
 
 
 def _strip(capture: Capture, layer: int, queries: slice) -> Capture:
@@ -197,7 +290,14 @@ def _numbers(
             total_variation(before, after),
             *(attention_entropy(weights) for weights in (before, after)),
             *(attention_distance(weights, **at) for weights in (before, after)),
+            *(
+                sink_share(weights, key_positions=strip.key_positions)
+                for weights in (before, after)
+            ),
         ]
     )
     seen = visible_keys(strip.masks[0], strip.query_positions, strip.key_positions).sum(-1)
     return found.masked_fill(seen < 2, torch.nan)
+
+
+_kept: Kept[Changes] = Kept(_TEXTS)

@@ -7,7 +7,6 @@ is told how far the work is, and may end it by raising an exception in that.
 
 import math
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from xpos_viz.measurements import frozen
 from xpos_viz.pooling import block_size, pooled_map
 from xpos_viz.pooling.maps import MapStage, Reduce
 from xpos_viz.pooling.sides import Report
+from xpos_viz.studies.kept import Kept
 
 Panel = tuple[Encoding, str]
 """What one map is of: an encoding and the word of a mask."""
@@ -260,26 +260,4 @@ def _computed(long: Long, panels: list[Panel], report: Report) -> Iterator[LongM
         yield LongMap(encoding, mask, frozen(values), frozen(counts), block, long.tokens)
 
 
-class _Kept:
-    """The maps that were used last, for all sessions."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
-        self._maps: OrderedDict[object, LongMap] = OrderedDict()
-
-    def get(self, key: object) -> LongMap | None:
-        """Return a map, which then was used last, or None."""
-        with self._lock:
-            if key in self._maps:
-                self._maps.move_to_end(key)
-            return self._maps.get(key)
-
-    def put(self, key: object, value: LongMap) -> None:
-        """Keep a map, and let the one go that was not used for longest."""
-        with self._lock:
-            self._maps[key] = value
-            while len(self._maps) > self._most:
-                self._maps.popitem(last=False)
-
-
-_kept = _Kept(_MAPS)
+_kept: Kept[LongMap] = Kept(_MAPS)

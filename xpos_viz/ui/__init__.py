@@ -12,6 +12,7 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.ui import (
     compare,
     decay,
+    layers,
     livemap,
     long,
     neighbours,
@@ -29,6 +30,7 @@ PAGES = {
     "decay": decay.show,
     "pairs": pairs.show,
     "tokens": tokens.show,
+    "layers": layers.show,
     "long": long.show,
     "precision": precision.show,
     "neighbours": neighbours.show,

@@ -40,7 +40,7 @@ def show() -> None:
         if isinstance(inputs, Computed):
             _reading(inputs, text)
         else:
-            _no_text(text)
+            no_text(text)
     with beside:
         sources.source(text)
         if isinstance(inputs, Computed):
@@ -75,7 +75,7 @@ def _reading(inputs: Computed, text: Text) -> None:
     page.notice(_seen(reading, heads, text), text)
 
 
-def _no_text(text: Text) -> None:
+def no_text(text: Text) -> None:
     """What is said of made queries and keys, and the way to a text."""
     st.info(text("tokens.no_text"))
     st.button(
