@@ -4,12 +4,12 @@ import numpy as np
 
 from xpos_viz.figures.description import Bar, Grid
 from xpos_viz.figures.words import (
-    data_name,
     label,
     listed,
     number,
     percent,
     rounded,
+    text_words,
     tokens,
 )
 from xpos_viz.inputs import Computed
@@ -97,8 +97,7 @@ def _decay(changes: Changes, text: Text) -> str:
 def _notes(changes: Changes, inputs: Computed, text: Text) -> list[str]:
     """Whose heads these are, that they were learnt without XPos, and what the numbers are."""
     capture = inputs.capture
-    name, read = data_name(inputs, text), tokens(inputs.tokens, text)
-    notes = [text("layers.data", name=name, tokens=read), text("layers.learnt")]
+    notes = [text_words(inputs, text), text("layers.learnt")]
     encodings = dict(zip(capture.layers, changes.owns, strict=True))
     if unknown := [
         e for e, known in zip(changes.owns, capture.encodings, strict=True) if not known

@@ -184,10 +184,15 @@ def inputs_words(inputs: Inputs, window: range, text: Text, **more: object) -> s
     return text(f"figure.data.{source}", **entries, **more, span=span(window, text))
 
 
-def data_name(inputs: Computed, text: Text) -> str:
+def text_words(inputs: Computed, text: Text) -> str:
     """Write what was read by which model: a bundled text, or data that somebody brought."""
     if isinstance(inputs, Captured):
-        return text("figure.brought", model=model_name(inputs, text), data=inputs.data[:_DIGITS])
+        return text(
+            "figure.brought",
+            model=model_name(inputs, text),
+            data=inputs.data[:_DIGITS],
+            tokens=tokens(inputs.tokens, text),
+        )
     return text("figure.bundled", name=text(f"ui.samples.{inputs.name}"))
 
 
