@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from xpos_viz.entry import LAYOUTS, Layout
-from xpos_viz.figures.words import number
+from xpos_viz.figures.words import counted, number
 from xpos_viz.inputs import Capture, Captured
 from xpos_viz.inputs.captured import keep, lookup
 from xpos_viz.inputs.files import UnclearOrderError, read_capture
@@ -247,7 +247,7 @@ def _questions(brought: Brought, text: Text) -> None:
         )
     _question(
         "layout",
-        LAYOUTS,
+        sorted(LAYOUTS),
         brought.layout,
         lambda word: brought.said(layout=word, base=brought.base),
         text,
@@ -301,7 +301,7 @@ def _explained(text: Text) -> None:
     limits = {
         "upload": number(LIMITS.upload / _MIB),
         "tokens": number(LIMITS.tokens),
-        "cells": number(LIMITS.cells),
+        "cells": counted(LIMITS.cells),
         "kept": number(LIMITS.kept / _MIB),
     }
     lines = (text(f"own.lines.{line}", **limits) for line in ("q", "more", "safe"))
