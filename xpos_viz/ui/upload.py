@@ -89,10 +89,9 @@ def in_memory() -> None:
 def show(text: Text) -> None:
     """Draw the way to bring a file, folded away until it is needed."""
     inputs = state().experiment.inputs
-    needed = isinstance(inputs, Captured) or bool(notices.concerning("data") or _wrong())
     drawer = st.expander(
         text("own.title"),
-        expanded=needed,
+        expanded=bool(notices.concerning("data")),
         key="own",
         icon=":material/upload_file:",
         on_change="rerun",
@@ -306,6 +305,7 @@ def _explained(text: Text) -> None:
     }
     lines = (text(f"own.lines.{line}", **limits) for line in ("q", "more", "safe"))
     st.caption("  \n".join(lines))
-    for name, script in (("arrays", FROM_ARRAYS), ("model", FROM_A_MODEL)):
-        st.caption(text(f"own.scripts.{name}"))
-        st.code(script, language="python")
+    with st.popover(text("own.how"), icon=":material/code:", width="stretch"):
+        for name, script in (("arrays", FROM_ARRAYS), ("model", FROM_A_MODEL)):
+            st.caption(text(f"own.scripts.{name}"))
+            st.code(script, language="python")
