@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_arrays_are_read_only():
 def brought(**changes):
     """The third head of a layer of a capture with two layers, four heads on two key heads."""
     q, k = random(queries=70, keys=70)
-    given = {"encodings": (rope(8, base=500.0),)} | changes
+    given: dict[str, Any] = {"encodings": (rope(8, base=500.0),)} | changes
     return Captured(keep(Capture(q, k, layers=(2, 7), **given)), 7, 2)
 
 
