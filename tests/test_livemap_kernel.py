@@ -407,6 +407,7 @@ def assert_close(actual, expected, sizes):
 
 def test_rates_are_the_core_s(kernel):
     encodings = [*MODERATE, *EXTREME, xpos(2), xpos(128), xpos(64, gamma=1e9, base=1e7)]
+    encodings += [rope(16).within(64), xpos(4, gamma=0.2).within(6)]
     answers = kernel("allRates", [by_name(encoding) for encoding in encodings])
     for encoding, (theta, log_decay) in zip(encodings, answers, strict=True):
         assert theta == pytest.approx(encoding.theta.tolist(), rel=tolerances.POWER, abs=0)

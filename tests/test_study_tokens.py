@@ -2,15 +2,24 @@
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from tests import reference, tolerances
-from xpos_viz import rope, xpos
-from xpos_viz.inputs import Sample
+from tests.test_capture import random
+from xpos_viz import Capture, rope, xpos
+from xpos_viz.attention import visible_keys
+from xpos_viz.encoding import alibi
+from xpos_viz.inputs import Captured, Sample
+from xpos_viz.inputs.captured import keep
 from xpos_viz.inputs.sample import SAMPLES, layers_of, read_sample, token_gaps, token_labels
-from xpos_viz.studies.tokens import PIECE, all_heads, read
+from xpos_viz.pooling import block_mean
+from xpos_viz.statistics import attention_entropy
+from xpos_viz.studies import tokens as module
+from xpos_viz.studies.tokens import PIECE, all_heads, beside, own_encoding, read
 
 SHORT = Sample("pronoun", 8, 2)
 ROPE = rope(64, base=100_000.0)
@@ -160,3 +169,79 @@ def test_arrays_are_read_only():
     for array in (reading.before.weights, reading.after.logits, heads.after.weights):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+# Captures that somebody brought
+
+
+def brought(**changes):
+    """The third head of a layer of a capture with two layers, four heads on two key heads."""
+    q, k = random(queries=70, keys=70)
+    given: dict[str, Any] = {"encodings": (rope(8, base=500.0),)} | changes
+    return Captured(keep(Capture(q, k, layers=(2, 7), **given)), 7, 2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"masks": ("sliding:9",)},
+        {"masks": ("causal", "none")},
+        {"masks": ("blockwise:8",), "query_positions": torch.arange(70.0) + 5}
+        | {"key_positions": torch.arange(70.0) + 5},
+        {"softcap": 2.0, "scales": (0.2, 0.9)},
+        {"layout": "interleaved", "encodings": (rope(8), rope(4).within(8))},
+        {"encodings": (alibi(8, slope=(0.1, 0.2, 0.4, 0.8)),)},
+    ],
+    ids=str,
+)
+def test_a_capture_is_read_as_its_layer_reads(changes, monkeypatch):
+    inputs = brought(**changes)
+    own = inputs.capture.weights(7)
+    fading = beside(inputs, xpos(8, scale_base=9.0))
+    after = inputs.capture.weights(7, fading)
+    for query in (0, 1, 40, 69):
+        reading = read(inputs, fading, query)
+        for row, weights in ((reading.before, own), (reading.after, after)):
+            whole = np.zeros(70)
+            whole[: len(row.weights)] = row.weights
+            assert whole == pytest.approx(weights[2, query].numpy(), abs=tolerances.FLOAT32_WEIGHTS)
+        seen = visible_keys(
+            inputs.capture.masks[1], inputs.capture.query_positions, inputs.capture.key_positions
+        )
+        assert reading.seen.tolist() == np.flatnonzero(seen[query]).tolist()
+        assert reading.table()["key"].tolist() == reading.seen.tolist()
+    for most in (module._MOST, 1):
+        monkeypatch.setattr(module, "_MOST", most)
+        module._layer.cache_clear()
+        heads = all_heads(inputs, fading)
+        assert heads.block == 2
+        for layer, weights in ((heads.before, own), (heads.after, after)):
+            expected = block_mean(weights.double(), seen, 2)
+            found = torch.from_numpy(layer.weights.copy())
+            assert torch.allclose(found, expected, atol=1e-6, equal_nan=True)
+            entropy = attention_entropy(weights)[:, 1:].mean(-1)
+            assert layer.entropy == pytest.approx(entropy.numpy(), rel=tolerances.SINGLE)
+
+
+def test_xpos_stands_beside_the_own_encoding():
+    fading = xpos(8, base=70.0, scale_base=9.0)
+    assert beside(brought(), fading) == fading.replace(base=500.0)
+    partial = brought(encodings=(rope(4, base=500.0).within(8),))
+    assert beside(partial, fading) == xpos(4, base=500.0, scale_base=9.0).within(8)
+    assert beside(brought(encodings=(alibi(8),)), fading) == fading
+
+
+def test_an_unknown_encoding_is_a_rope_of_the_base_that_is_set():
+    unknown = brought(encodings=(None,))
+    assert own_encoding(unknown, xpos(8, base=70.0)) == rope(8, base=70.0)
+    assert own_encoding(unknown, xpos(4).within(8)) == rope(4).within(8)
+    assert read(unknown, xpos(8, base=70.0), 5).own == rope(8, base=70.0)
+
+
+def test_tokens_without_text_are_called_by_their_numbers():
+    assert read(brought(), xpos(8), 2).table()["token"].tolist() == ["0", "1", "2"]
+    one = Captured(keep(Capture(*random(queries=1, keys=1))))
+    heads = all_heads(one, xpos(8))
+    assert heads.still
+    assert heads.before.entropy.tolist() == [0.0] * 4

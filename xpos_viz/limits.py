@@ -33,7 +33,8 @@ class Limits:
     ----------
     upload
         Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB. The dashboard's server takes no more than
-        `server.maxUploadSize` in .streamlit/config.toml, whatever is set here.
+        `server.maxUploadSize` in .streamlit/config.toml, whatever is set here. While a file is
+        read, it takes about four times its size in memory (56 MiB: 200 MiB).
     unpacked
         Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 64 MiB.
     letters

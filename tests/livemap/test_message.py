@@ -31,13 +31,15 @@ def test_packing_loses_nothing():
     assert str(caught.value) == "a payload holds JSON and bytes, got set."
 
 
+@pytest.mark.parametrize("turned", [4, 8])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_pairs_lie_side_by_side(layout: Layout, monkeypatch):
+def test_pairs_lie_side_by_side(layout: Layout, turned, monkeypatch):
     q, k = normal(5, 8, seed=1), normal(5, 8, seed=2)
     vectors = Vectors(q, k, layout=layout)
     monkeypatch.setattr(Expectation, "load", lambda *_: vectors)
-    encodings = (rope(8), xpos(8))
+    encodings = (rope(turned).within(8), xpos(turned).within(8))
     sent = payload(Experiment(encodings, Expectation(5)), texts("en"), "light")
+    assert [slider["key"] for slider in sent["sliders"]] == ["base", "gamma", "scale_base"]
     sent_q, sent_k = (
         torch.from_numpy(np.frombuffer(sent[name], "<f4").reshape(5, 8).astype(float))
         for name in "qk"

@@ -28,6 +28,7 @@ BARS = 20
 
 _MARKED = 3  # gains, and losses, that have a mark in the text
 _ACROSS = 3  # panels side by side
+_LETTERS = 14  # of a token under its bars
 
 
 def tinted(reading: Reading, text: Text, colours: str = "blue_red") -> Passage:
@@ -99,7 +100,8 @@ def bars(reading: Reading, text: Text) -> Bars:
         x=text("tokens.bars_x"),
         y=text("figure.value.weights"),
         labels=tuple(
-            f"{number(key)} {labels[key]}" if labels else number(key) for key in keys.tolist()
+            f"{number(key)} {_short(labels[key])}" if labels else number(key)
+            for key in keys.tolist()
         ),
         series=series,
         notes=tuple(_bar_notes(reading, keys, text)),
@@ -264,19 +266,24 @@ def _passage_notes(reading: Reading, text: Text) -> list[str]:
     notes = [text("tokens.still_note") if reading.still else tints]
     if len(piece) < tokens:
         notes.append(text("tokens.piece_note", span=span(piece, text), tokens=number(tokens)))
-    own, read = family_name(reading.own.family, text), range(len(reading.change))
-    for out in (read[: piece.start], read[piece.stop :]):
-        if out:
+    own, seen = family_name(reading.own.family, text), reading.seen
+    for out in (seen[seen < piece.start], seen[seen >= piece.stop]):
+        if len(out):
             before, after = (
-                percent(row.weights[out.start : out.stop].sum())
-                for row in (reading.before, reading.after)
+                percent(row.weights[out].sum()) for row in (reading.before, reading.after)
             )
-            left = {"span": span(out, text), "own": own, "before": before, "after": after}
-            notes.append(text("tokens.left_note", **left))
+            left = {"own": own, "before": before, "after": after}
+            shown = span(range(int(out[0]), int(out[-1]) + 1), text)
+            notes.append(text("tokens.left_note", span=shown, **left))
     labels = reading.inputs.capture.labels[piece.start : piece.stop]
     if any("½" in word or "⅓" in word for word in labels):
         notes.append(text("figure.pieces"))
     return notes
+
+
+def _short(word: str) -> str:
+    """A token that fits under its bars."""
+    return word if len(word) <= _LETTERS else word[: _LETTERS - 1] + "…"
 
 
 def _bar_notes(reading: Reading, keys: NDArray[np.int64], text: Text) -> list[str]:

@@ -1,5 +1,6 @@
 """What one token of a text reads, and what all heads make of XPos."""
 
+from xpos_viz.encoding import Encoding
 from xpos_viz.figures.tokens import bars, head_maps
 from xpos_viz.inputs import Computed
 from xpos_viz.pictures.picture import Picture
@@ -13,12 +14,21 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
     inputs = state.experiment.inputs
     if not isinstance(inputs, Computed):
         return ()
-    reading, heads = studied(inputs, state)
-    maps = head_maps(heads, state.panels, text, state.colours)
-    return Picture(bars(reading, text), reading.table), Picture(maps, heads.table)
+    encoding = compared(inputs, state)
+    reading, heads = read(inputs, encoding, state.query), all_heads(inputs, encoding)
+    return bars_of(reading, text), maps_of(heads, state, text)
 
 
-def studied(inputs: Computed, state: State) -> tuple[Reading, Heads]:
-    """The reading of the chosen query, and of all heads, under the base of the model."""
-    encoding = beside(inputs, state.encoding("xpos"))
-    return read(inputs, encoding, state.query), all_heads(inputs, encoding)
+def compared(inputs: Computed, state: State) -> Encoding:
+    """XPos as it stands beside the model's own encoding."""
+    return beside(inputs, state.encoding("xpos"))
+
+
+def bars_of(reading: Reading, text: Text) -> Picture:
+    """The bars of the query."""
+    return Picture(bars(reading, text), reading.table)
+
+
+def maps_of(heads: Heads, state: State, text: Text) -> Picture:
+    """The maps of all heads."""
+    return Picture(head_maps(heads, state.panels, text, state.colours), heads.table)

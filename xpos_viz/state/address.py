@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xpos_viz.experiment import Experiment, parse_number
-from xpos_viz.inputs import SOURCES
+from xpos_viz.inputs import SOURCES, Captured
 from xpos_viz.inputs.sample import SAMPLES
 from xpos_viz.state.changes import with_own
 from xpos_viz.state.model import OWN, SETTINGS, State, opened, opening, within_caps
@@ -50,9 +50,9 @@ class Refusal:
 
 def to_address(state: State) -> dict[str, str]:
     """Return what of a state differs from its opening, as the parameters of an address."""
-    entries = state.experiment.to_dict()
+    entries = _entries(state.experiment)
     named = {key: entries[key] for key in _NAMES if key in entries}
-    known = opened(state.experiment).to_dict()
+    known = _entries(opened(state.experiment))
     parameters = {key: value for key, value in named.items() if value not in ("sample", "tidebook")}
     parameters |= {
         key: value
@@ -75,7 +75,7 @@ def recorded(state: State) -> dict[str, str]:
 
     Unlike an address they mean the same where another version opens with other settings.
     """
-    entries = state.experiment.to_dict()
+    entries = _entries(state.experiment)
     known = {key: value for key, value in entries.items() if key not in _HIDDEN}
     return known | {
         **{name: setting.written(getattr(state, name)) for name, setting in SETTINGS.items()},
@@ -144,7 +144,7 @@ class _Address:
 
     def take_experiment(self, experiment: Experiment) -> Experiment:
         """Read all that is left into an experiment."""
-        entries = experiment.to_dict()
+        entries = _entries(experiment)
         for key in sorted(self.left, key=lambda key: (key in ("start", "stop"), key)):
             text = self.left.pop(key)
             if key not in _settings(entries):
@@ -179,6 +179,14 @@ class _Address:
             except ValueError as error:
                 self.refuse(key, text, f"{OWN[key]:g}", error)
         return state
+
+
+def _entries(experiment: Experiment) -> dict[str, str]:
+    """All of an experiment; of a capture, also that all columns are turned, if they are."""
+    entries = experiment.to_dict()
+    if isinstance(experiment.inputs, Captured) and not any("rotary" in key for key in entries):
+        entries["rotary_width"] = entries["head_dim"]
+    return entries
 
 
 def _settings(entries: Mapping[str, str]) -> set[str]:

@@ -6,7 +6,7 @@ decay would take and give, not what a model trained with it would read.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -22,6 +22,7 @@ from xpos_viz.inputs import Capture, Computed
 from xpos_viz.masks import Mask
 from xpos_viz.measurements import frozen, token_places
 from xpos_viz.pooling import block_mean, block_size, robust_limit
+from xpos_viz.pooling.sides import Report
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
 
 Array = NDArray[np.float64]
@@ -267,7 +268,7 @@ def read(inputs: Computed, encoding: Encoding, query: int) -> Reading:
     return Reading(inputs, query, own, encoding, before, after)
 
 
-def all_heads(inputs: Computed, encoding: Encoding) -> Heads:
+def all_heads(inputs: Computed, encoding: Encoding, report: Report = lambda _: None) -> Heads:
     """Compute what all heads of a layer read under the model's own encoding and under another.
 
     Mask, scale and cap of the logits are the layer's own.
@@ -278,6 +279,8 @@ def all_heads(inputs: Computed, encoding: Encoding) -> Heads:
         Any head of the layer.
     encoding
         Such as XPos :func:`beside` the model's own.
+    report
+        Is told the share of the work that is done; raises to end it.
 
     Returns
     -------
@@ -285,7 +288,10 @@ def all_heads(inputs: Computed, encoding: Encoding) -> Heads:
         Read-only arrays.
     """
     own, any_head = own_encoding(inputs, encoding), replace(inputs, head=0)
-    before, after = (_layer(any_head, each) for each in (own, encoding))
+    before, after = (
+        _layer(any_head, each, _Told(lambda share, half=half: report((half + share) / 2)))
+        for half, each in enumerate((own, encoding))
+    )
     return Heads(inputs, own, encoding, before, after)
 
 
@@ -301,16 +307,25 @@ def _row(inputs: Computed, encoding: Encoding, query: int) -> Row:
     return Row(frozen(logits[0].numpy()), frozen(weights[0].numpy()), *numbers)
 
 
+@dataclass(frozen=True)
+class _Told:
+    """Who is told how far the work is, on which nothing depends."""
+
+    report: Report = field(compare=False)
+
+
 @lru_cache(maxsize=64)
-def _layer(inputs: Computed, encoding: Encoding) -> Layer:
+def _layer(inputs: Computed, encoding: Encoding, told: _Told) -> Layer:
     """What the heads of a layer read; computed once."""
-    parts = [_of_part(inputs, encoding, heads) for heads in _head_parts(inputs)]
+    parts = [_of_part(inputs, encoding, heads, told) for heads in _head_parts(inputs)]
     whole, numbers = zip(*parts, strict=True)
     maps, means = torch.cat(whole), torch.cat(numbers, -1)
     return Layer(frozen(maps.numpy()), *(frozen(mean.numpy()) for mean in means))
 
 
-def _of_part(inputs: Computed, encoding: Encoding, heads: range) -> tuple[Tensor, Tensor]:
+def _of_part(
+    inputs: Computed, encoding: Encoding, heads: range, told: _Told
+) -> tuple[Tensor, Tensor]:
     """Maps and mean numbers of some heads, strip after strip of queries in float32."""
     q, k = inputs.capture.layer_vectors(inputs.layer)
     first, last = (head * len(k) // len(q) for head in (heads[0], heads[-1]))
@@ -323,6 +338,8 @@ def _of_part(inputs: Computed, encoding: Encoding, heads: range) -> tuple[Tensor
         weights = attention_weights(_logits(inputs, own, q, k, queries))
         numbers.append(_statistics(weights, queries))
         maps.append(_block_means(inputs, weights, queries, block))
+        done = heads.start + len(heads) * queries.stop / inputs.tokens
+        told.report(done / inputs.capture.heads)
     later = slice(1, None) if inputs.tokens > 1 else slice(None)
     return torch.cat(maps, 1).double(), torch.cat(numbers, -1)[..., later].mean(-1)
 

@@ -28,8 +28,6 @@ def source(text: Text) -> None:
     brought = isinstance(inputs, Captured) or upload.known() is not None
     sources = tuple(name for name in SOURCES if name != "capture" or brought)
     widgets.choice(text, "source", sources, source_of(experiment), _with_source, "ui.sources")
-    if widgets.is_shown("data"):
-        upload.show(text)
     if isinstance(inputs, Sample):
         _name(text, inputs)
     if isinstance(inputs, Computed):
@@ -57,6 +55,8 @@ def source(text: Text) -> None:
             step=1,
             help=text("ui.seed_help"),
         )
+    if widgets.is_shown("data"):
+        upload.show(text)
 
 
 def _with_source(old: State, new: str) -> State:

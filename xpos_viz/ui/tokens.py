@@ -1,6 +1,7 @@
 """The page that reads a sentence: which tokens a query reads, and which gain or lose under XPos."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import ends, heads_words, points, tinted, token_name
 from xpos_viz.figures.words import family_name, label, number, percent, rounded, tokens
 from xpos_viz.inputs import Computed
-from xpos_viz.pictures.tokens import pictures, studied
+from xpos_viz.pictures.tokens import bars_of, compared, maps_of
 from xpos_viz.state.changes import with_source
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
 from xpos_viz.studies.tokens import Heads, Reading, all_heads, own_encoding, read
@@ -21,6 +22,7 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, page, sources
 from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, language, state
+from xpos_viz.ui.work import shown, working
 
 FORMULAS = (
     r"w_{mn}=\frac{e^{s(m,n)/\sqrt d}}{\sum_{n'\le m}e^{s(m,n')/\sqrt d}}",
@@ -65,12 +67,18 @@ def _panels(inputs: Computed, text: Text) -> Callable[[str], str]:
 
 def _reading(inputs: Computed, text: Text) -> None:
     """The text, the bars of the query, and all heads; the quick ones first."""
-    (reading, heads), (bars, maps) = studied(inputs, state()), pictures(state(), text)
-    passage = tinted(reading, text, state().colours)
+    now = state()
+    encoding = compared(inputs, now)
+    reading = read(inputs, encoding, now.query)
+    passage = tinted(reading, text, now.colours)
+    work = working((inputs, encoding), partial(all_heads, inputs, encoding), "heads")
     st.html(markup(passage, page.mode()))
     page.notes(passage.notes)
-    page.picture(bars, text)
-    page.picture(maps, text)
+    page.picture(bars_of(reading, text), text)
+    if not shown(work, text):
+        return
+    heads = work.result
+    page.picture(maps_of(heads, now, text), text)
     st.table(_table(heads, text))
     page.notice(_seen(reading, heads, text), text)
 

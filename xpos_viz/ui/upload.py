@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from xpos_viz.entry import LAYOUTS, Layout
-from xpos_viz.figures.words import number
+from xpos_viz.figures.words import counted, number
 from xpos_viz.inputs import Capture, Captured
 from xpos_viz.inputs.captured import keep, lookup
 from xpos_viz.inputs.files import UnclearOrderError, read_capture
@@ -89,10 +89,9 @@ def in_memory() -> None:
 def show(text: Text) -> None:
     """Draw the way to bring a file, folded away until it is needed."""
     inputs = state().experiment.inputs
-    needed = isinstance(inputs, Captured) or bool(notices.concerning("data") or _wrong())
     drawer = st.expander(
         text("own.title"),
-        expanded=needed,
+        expanded=bool(notices.concerning("data")),
         key="own",
         icon=":material/upload_file:",
         on_change="rerun",
@@ -247,7 +246,7 @@ def _questions(brought: Brought, text: Text) -> None:
         )
     _question(
         "layout",
-        LAYOUTS,
+        sorted(LAYOUTS),
         brought.layout,
         lambda word: brought.said(layout=word, base=brought.base),
         text,
@@ -301,11 +300,12 @@ def _explained(text: Text) -> None:
     limits = {
         "upload": number(LIMITS.upload / _MIB),
         "tokens": number(LIMITS.tokens),
-        "cells": number(LIMITS.cells),
+        "cells": counted(LIMITS.cells),
         "kept": number(LIMITS.kept / _MIB),
     }
     lines = (text(f"own.lines.{line}", **limits) for line in ("q", "more", "safe"))
     st.caption("  \n".join(lines))
-    for name, script in (("arrays", FROM_ARRAYS), ("model", FROM_A_MODEL)):
-        st.caption(text(f"own.scripts.{name}"))
-        st.code(script, language="python")
+    with st.popover(text("own.how"), icon=":material/code:", width="stretch"):
+        for name, script in (("arrays", FROM_ARRAYS), ("model", FROM_A_MODEL)):
+            st.caption(text(f"own.scripts.{name}"))
+            st.code(script, language="python")

@@ -80,7 +80,9 @@ export function listed(words, { text }) {
  * @returns {string}
  */
 export function settings({ parameters }, payload) {
-  const each = Object.entries(parameters).map(([name, value]) => `${payload.symbols[name]} ${number(value)}`);
+  const each = Object.entries(parameters)
+    .filter(([name]) => payload.symbols[name]) // rotary_width says which columns, and has none
+    .map(([name, value]) => `${payload.symbols[name]} ${number(value)}`);
   return listed(each, payload);
 }
 
