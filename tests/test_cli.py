@@ -255,9 +255,9 @@ REFUSALS = {
     ("curve", "--json", "--out", "a.csv"): "--json prints and --out writes; use one of them: "
     "--out a.json, for instance.",
     ("figure", "--out", "a.png"): "a page must be named; use one of: compare, decay, pairs, "
-    "tokens, long, precision, neighbours.",
+    "tokens, layers, long, precision, neighbours.",
     ("figure", "maps", "--out", "a.png"): "unknown page 'maps'; use one of: compare, decay, "
-    "pairs, tokens, long, precision, neighbours.",
+    "pairs, tokens, layers, long, precision, neighbours.",
     ("figure", "decay", "maps", "--out", "a.png"): "decay has no picture 'maps'; use one of: "
     "decay.",
     ("figure", "decay", "--curves", "", "--out", "a.png"): "with these settings decay has no "

@@ -241,14 +241,14 @@ def test_tables_are_read_back_with_units(page):
 
 @each_page
 def test_units_are_those_of_the_values(page):
-    """Tokens are whole, or half where a cell has an even number of them; lengths may lie between.
+    """Tokens are whole, or half where a cell has an even number of them; means lie between.
 
     No header says a thing twice.
     """
     for table in map(tidy, shown(page)[1]):
         for name in map(str, table):
             assert not re.fullmatch(r"(\w+) \[\1\]", name)
-            if name.endswith("[tokens]") and not name.startswith("length"):
+            if name.endswith("[tokens]") and not name.startswith(("length", "distance")):
                 twice = 2 * table[name].dropna().to_numpy(float)
                 assert (twice == twice.round()).all(), name
 

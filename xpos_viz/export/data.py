@@ -25,6 +25,7 @@ RECIPE = "xpos_viz"
 _IN_TOKENS = (
     *("query", "key", "lag", "position", "length", "scale_base"),
     *("query_first", "query_last", "key_first", "key_last"),
+    *("distance_before", "distance_after"),
 )
 UNITS: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(_IN_TOKENS, "tokens") | dict.fromkeys(("start", "centred"), "log10")

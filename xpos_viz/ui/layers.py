@@ -63,7 +63,7 @@ def _all_heads(now: State, text: Text) -> None:
         st.info(text("layers.faded"))
         return
     encoding = now.encoding("xpos")
-    work = working((inputs.capture.hash, encoding), partial(studied, inputs, now), "layers")
+    work = working((inputs.capture.hash, encoding), partial(studied, inputs, now), "changes")
     if not shown(work, text):
         return
     found = work.result
