@@ -158,11 +158,11 @@ def test_one_comes_back_to_what_one_brought(visit):
 
 def test_nothing_is_left_on_disk(visit):
     def files():
-        return set(Path(tempfile.gettempdir()).rglob("*mine*"))
+        return set(Path(tempfile.gettempdir()).rglob("*left-behind*"))
 
     before = files()
     page = visit({})
-    drop(page, capture_bytes(sample_capture("tidebook")))
+    drop(page, capture_bytes(sample_capture("tidebook")), "left-behind.npz")
     becomes(lambda: parameters(page).get("source"), "capture", "the source")
     settled(page)
     assert files() == before
