@@ -185,6 +185,9 @@ def test_an_encoding_is_written_with_its_parameters():
     assert label(rope(8), text) == "RoPE (base 10,000)"
     assert (settings(nope(8), text), label(nope(8), text)) == ("", "NoPE")
     assert settings(encoding, texts("zh")) == "底数 100,000，γ 0.25，B 1,024"
+    assert label(rope(8).within(32), text) == "RoPE (base 10,000, 8 of 32 columns)"
+    assert label(nope(8).within(32), text) == "NoPE (8 of 32 columns)"
+    assert settings(rope(8).within(32), texts("zh")) == "底数 10,000，32 列中的 8 列"
 
 
 LEARNED = tuple(bucket / 4 - 2 for bucket in range(32))

@@ -111,7 +111,8 @@ STEPS = """
 import sys
 heavy = ("streamlit", "plotly", "matplotlib", "transformers")
 for module in (
-    "xpos_viz", "xpos_viz.livemap", "xpos_viz.figures.compare", "xpos_viz.figures.plotly_pen"
+    "xpos_viz", "xpos_viz.models", "xpos_viz.livemap", "xpos_viz.figures.compare",
+    "xpos_viz.figures.plotly_pen",
 ):
     __import__(module)
     print(module, *(name for name in heavy if name in sys.modules))
@@ -129,6 +130,7 @@ def test_importing_is_light():
     )
     assert done.stdout.splitlines() == [
         "xpos_viz",
+        "xpos_viz.models",
         "xpos_viz.livemap",
         "xpos_viz.figures.compare",
         "xpos_viz.figures.plotly_pen plotly",

@@ -115,7 +115,7 @@ def test_an_unclear_order_is_asked_for(visit, tmp_path):
     settled(page)
 
 
-@pytest.mark.parametrize("path", ["", "/tokens", "/pairs"])
+@pytest.mark.parametrize("path", ["", "/tokens"])
 def test_hostile_words_are_letters(visit, path):
     page = visit({})
     drop(page, capture_bytes(hostile()))

@@ -59,7 +59,7 @@ def hub(folder):
             if body:
                 self.wfile.write(content)
 
-        def log_message(self, *_):
+        def log_message(self, format, *args):  # noqa: A002 - its signature
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)

@@ -8,7 +8,7 @@ import torch
 from tests import tolerances
 from tests.models import tiny
 from xpos_viz.encoding import nope, rope
-from xpos_viz.models import FAMILIES
+from xpos_viz.models import FAMILIES, capture
 
 PARTIAL = {
     "phi": 8,
@@ -190,11 +190,15 @@ def test_vectors_keep_the_dtype_of_the_model(dtype):
 def test_the_text_decides_how_dynamic_ntk_turns():
     given = {"rope_type": "dynamic", "factor": 3.0, "rope_theta": 500.0}
     model = tiny.build("llama", rope_parameters=given)
-    for count, longest in ((20, 32), (40, 40), (20, 32)):
-        error, taken = tiny.error(model, input_ids=tiny.tokens(count))
+    for count, longest in ((20, 32), (40, 40), (36, 36), (20, 32)):  # not the longest so far
+        taken = capture(model, {"input_ids": tiny.tokens(count)})
+        fresh = tiny.build("llama", rope_parameters=given)
+        error, again = tiny.error(fresh, input_ids=tiny.tokens(count))
         assert error < tolerances.MODEL
         own = tiny.encoding(taken)
+        assert own == tiny.encoding(again)
         assert torch.equal(own.theta, own.replace(current_length=longest).theta)
+        assert torch.equal(taken.q, again.q)
 
 
 def test_the_readme_counts_the_families():

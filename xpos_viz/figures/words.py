@@ -204,10 +204,19 @@ def listed(items: Sequence[str], text: Text) -> str:
 def settings(encoding: Encoding, text: Text) -> str:
     """Write the parameters of an encoding: base 100,000, γ 0.4, B 512.
 
-    Several values are written by the smallest and the largest: γ 0.2 … 0.8 in 3 heads.
+    Several values are written by the smallest and the largest: γ 0.2 … 0.8 in 3 heads. Where only
+    some columns are turned, that is the last of the settings.
     """
-    described = encoding.family.parameters.values()
-    return listed([_setting(row, encoding[row.name], text) for row in described], text)
+    described = [
+        _setting(row, encoding[row.name], text) for row in encoding.family.parameters.values()
+    ]
+    return listed(described + _part(encoding, text), text)
+
+
+def _part(encoding: Encoding, text: Text) -> list[str]:
+    """Write how many columns are turned, unless all are."""
+    width, head_dim = encoding.rotary_width, encoding.head_dim
+    return [text("figure.part", width=width, head_dim=head_dim)] if width < head_dim else []
 
 
 def _setting(parameter: Parameter, value: Value, text: Text) -> str:

@@ -219,10 +219,13 @@ def _checked_layers(layers: Sequence[int] | None, count: int) -> tuple[int, ...]
 
 @contextmanager
 def _as_it_answers(model: Model) -> Iterator[None]:
-    """Without dropout, and with attention that is written out, while the context lasts."""
+    """Without dropout or texts of before, and with attention that is written out."""
     training, attention = model.training, model.config._attn_implementation  # noqa: SLF001
     model.eval()
     model.set_attn_implementation("eager")
+    for part in model.modules():  # dynamic NTK remembers the longest text, and turns as for that
+        for name in [name for name in vars(part) if name.endswith("max_seq_len_cached")]:
+            setattr(part, name, 0)
     try:
         yield
     finally:
