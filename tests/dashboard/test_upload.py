@@ -90,7 +90,7 @@ def test_a_rotation_is_undone(visit):
     )
     page = visit({})
     drop(page, capture_bytes(replace(capture, q=q, k=k, encodings=(None,))))
-    drawer(page).get_by_text(EN("own.looks", base="562")).wait_for()
+    drawer(page).get_by_text(EN("own.looks", base="562", pairs="i and i + d/2")).wait_for()
     drawer(page).get_by_text(EN("own.rotated_words.after"), exact=True).click()
     base = drawer(page).get_by_role("spinbutton")
     base.fill("500")
