@@ -14,6 +14,7 @@ from xpos_viz import Capture, apply_encoding, read_capture, rope, save_capture
 from xpos_viz.cli import main
 from xpos_viz.export import Recipe, bundle, make, reproduce
 from xpos_viz.export.held import DATA, recipe_in
+from xpos_viz.inputs import Captured
 from xpos_viz.inputs.captured import STORE, keep
 from xpos_viz.pictures import PICTURES
 from xpos_viz.pooling import pooled_map
@@ -123,7 +124,7 @@ def test_commands_take_a_file(tmp_path, forgotten):
     assert (code, "name it by --data" in output) == (1, True)
     assert said("reproduce", str(out), "--data", str(file))[1] == 0
     recipe = Recipe.read(recipe_in(out.read_bytes()))
-    assert from_address(recipe.settings)[0].experiment.inputs.layer == 1
+    assert from_address(recipe.settings)[0].experiment.inputs == Captured(capture().hash, 1)
 
 
 def test_a_rotated_file_is_undone_on_the_command_line(tmp_path):

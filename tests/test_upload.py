@@ -183,7 +183,7 @@ def test_a_rotation_is_warned_of_and_undone():
     rotated = replace(plain, q=q, k=k, encodings=(None,))
     app = uploaded(capture_bytes(rotated), {"gamma": "0.7"})
     (warning,) = app.warning
-    assert warning.value == texts("en")("own.looks", base="562")
+    assert warning.value == texts("en")("own.looks", base="562", pairs="i and i + d/2")
     app = again(widget(app, "rotated").set_value("after"))
     assert not app.warning
     app = again(widget(app, "rotation").set_value(500.0))

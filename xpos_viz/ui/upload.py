@@ -223,14 +223,14 @@ def _found(capture: Capture, text: Text) -> None:
 def _questions(brought: Brought, text: Text) -> None:
     """How columns form pairs, and whether q and k were rotated already."""
     if brought.looks and brought.base is None:
-        st.warning(text("own.looks", base=number(brought.looks.base)))
+        looks = brought.looks
+        pairs = text(f"own.layout_words.{looks.layout}")
+        st.warning(text("own.looks", base=number(looks.base), pairs=pairs))
     _question(
         "rotated",
         ("before", "after"),
         "before" if brought.base is None else "after",
-        lambda word: brought.said(
-            layout=brought.layout, base=None if word == "before" else _usual_base(brought)
-        ),
+        lambda word: _before(brought) if word == "before" else _after(brought),
         text,
     )
     if brought.base is not None:
@@ -290,9 +290,16 @@ def _say(key: str, said: Callable[..., Brought]) -> None:
     _show(brought, lambda old: with_inputs(old, data=brought.data))
 
 
-def _usual_base(brought: Brought) -> float:
-    """The base that a rotation may have had: the model's own, or what it looks like."""
-    return base_of(lookup(brought.file)) or brought.looks.base
+def _before(brought: Brought) -> Brought:
+    """What was brought, as it is."""
+    return brought.said(layout=brought.layout, base=None)
+
+
+def _after(brought: Brought) -> Brought:
+    """What was brought before the rotation that it may have had: the model's, or as it looks."""
+    looks = brought.looks
+    base = base_of(lookup(brought.file)) or looks.base
+    return brought.said(layout=looks.layout if looks else brought.layout, base=base)
 
 
 def _explained(text: Text) -> None:
