@@ -5,6 +5,14 @@ from dataclasses import asdict, dataclass
 
 _PREFIX = "XPOS_VIZ_MAX_"
 
+MODELS = "XPOS_VIZ_MODELS"
+"""The variable by which an operator offers models to visitors of the dashboard.
+
+It is a folder that holds models: folders with config.json, tokenizer and model.safetensors, or
+`.gguf` files. Visitors choose among their names and type a text. Without it, or without
+transformers, nothing is offered; a computer with little memory should not offer any.
+"""
+
 
 def cap(name: str, usual: int, *, step: int = 1) -> int:
     """Read a cap that the operator may set as XPOS_VIZ_MAX_NAME, a multiple of `step`.

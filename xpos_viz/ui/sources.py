@@ -11,7 +11,7 @@ from xpos_viz.state import State
 from xpos_viz.state.changes import with_head_dim, with_inputs, with_source
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH, source_of
 from xpos_viz.texts import Text
-from xpos_viz.ui import upload, widgets
+from xpos_viz.ui import sentences, upload, widgets
 from xpos_viz.ui.session import state
 from xpos_viz.ui.widgets import Change
 
@@ -25,7 +25,7 @@ def source(text: Text) -> None:
     """Draw where queries and keys come from."""
     experiment = state().experiment
     inputs = experiment.inputs
-    brought = isinstance(inputs, Captured) or upload.known() is not None
+    brought = isinstance(inputs, Captured) or bool(upload.known())
     sources = tuple(name for name in SOURCES if name != "capture" or brought)
     widgets.choice(text, "source", sources, source_of(experiment), _with_source, "ui.sources")
     if isinstance(inputs, Sample):
@@ -57,6 +57,7 @@ def source(text: Text) -> None:
         )
     if widgets.is_shown("data"):
         upload.show(text)
+        sentences.show(text)
 
 
 def _with_source(old: State, new: str) -> State:

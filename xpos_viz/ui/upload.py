@@ -33,13 +33,13 @@ from xpos_viz.ui.session import commit, state
 ENDINGS: tuple[str, ...] = ("npz", "npy", "safetensors", "csv")
 """Of the files that can be read."""
 
-_BROUGHT, _UPLOADS, _WRONG, _UNCLEAR = "brought", "uploads", "wrong", "unclear"
+_BROUGHT, _FILE, _UPLOADS, _WRONG, _UNCLEAR = "brought", "file", "uploads", "wrong", "unclear"
 _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What a session brought, and what was said of it.
+    """A file that a session brought, and what was said of it.
 
     Parameters
     ----------
@@ -103,14 +103,28 @@ def show(text: Text) -> None:
         _uploader(text)
         if isinstance(inputs, Captured):
             _found(inputs.capture, text)
-            if (brought := known()) and brought.data == inputs.data:
+            if (brought := _file()) and brought.data == inputs.data:
                 _questions(brought, text)
         _explained(text)
 
 
-def known() -> Brought | None:
-    """Return what the session brought, if it brought anything."""
-    return st.session_state.get(_BROUGHT)
+def known() -> str:
+    """Return the hash of what the session brought last, or nothing."""
+    return st.session_state.get(_BROUGHT, "")
+
+
+def bring(data: str, change: Callable[[State], State] | None = None) -> None:
+    """Show data that the session brought, and remember them.
+
+    Raises
+    ------
+    ValueError
+        If they are no longer kept, or cannot be shown.
+    """
+    change = change or (lambda old: with_source(old, "capture", data))
+    change(state())
+    st.session_state[_BROUGHT] = data
+    commit(change)
 
 
 def with_brought(old: State) -> State:
@@ -121,8 +135,12 @@ def with_brought(old: State) -> State:
     ValueError
         If it is no longer kept.
     """
-    brought = known()
-    return with_source(old, "capture", brought.data if brought else "")
+    return with_source(old, "capture", known())
+
+
+def _file() -> Brought | None:
+    """The file that the session brought, if it brought one."""
+    return st.session_state.get(_FILE)
 
 
 def _uploader(text: Text) -> None:
@@ -185,12 +203,11 @@ def _drop(file: UploadedFile) -> None:
 def _show(brought: Brought, change: Callable[[State], State]) -> None:
     """Change the state to what was brought; where that cannot be, say why."""
     try:
-        change(state())
+        bring(brought.data, change)
     except ValueError as error:
         st.session_state[_WRONG] = str(error)
-        return
-    st.session_state[_BROUGHT] = brought
-    commit(change)
+    else:
+        st.session_state[_FILE] = brought
 
 
 def _wrong() -> str:
