@@ -14,7 +14,10 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-def test_the_python_blocks_print_what_they_show() -> None:
+def test_the_python_blocks_print_what_they_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     examples = doctest.DocTestParser().get_doctest("".join(blocks("python")), {}, "README", None, 0)
     shown: list[str] = []
     result = doctest.DocTestRunner().run(examples, out=shown.append)
