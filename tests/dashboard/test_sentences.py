@@ -4,12 +4,14 @@ import re
 
 import pytest
 
-from tests.dashboard.page import parameters, settled
+from tests.dashboard.page import asked, parameters, settled
 from tests.dashboard.server import becomes, free_port, serving
 from tests.models import tiny
+from xpos_viz import xpos
+from xpos_viz.inputs import Sample
 from xpos_viz.limits import MODELS
 from xpos_viz.models import capture
-from xpos_viz.studies.changes import changes
+from xpos_viz.studies.changes import changes, of_text
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
@@ -92,7 +94,19 @@ def test_a_row_is_chosen_by_keys(visit):
     page.locator(".js-plotly-plot").wait_for()
     settled(page)
     page.get_by_role("link", name=EN("layers.open", layer=8, head=2), exact=False).focus()
-    page.keyboard.press("Tab")
-    for key in ("ArrowDown", "ArrowLeft", "ArrowLeft", "Space"):
-        page.keyboard.press(key)
+    while focused(page) != "CANVAS":  # what stands before the cells of the table
+        page.keyboard.press("Tab")
+    becomes(lambda: focused(page, "id"), "glide-cell-1-0", "the first cell")
+    page.keyboard.press("ArrowDown")
+    becomes(lambda: focused(page, "id"), "glide-cell-1-1", "the cell below")
+    page.keyboard.press("Shift+Space")
     heading(page, "tokens").wait_for()
+    found = of_text(Sample("pronoun", 8, 2), xpos(64, base=1e5, gamma=0.7, scale_base=8.0))
+    inputs = Sample("pronoun", *found.largest[1])
+    becomes(lambda: asked(parameters(page)).inputs, inputs, "the second head")
+    assert parameters(page)["gamma"] == "0.7"
+
+
+def focused(page, what="tagName"):
+    """What keys go to."""
+    return page.evaluate(f"document.activeElement.{what}")
