@@ -15,6 +15,7 @@ _ALWAYS = """
 .st-key-way > :last-child { flex: none; }
 .st-key-links { flex-wrap: nowrap; overflow-x: auto; padding: .25rem; margin: -.25rem; }
 .st-key-links > * { flex: none; }
+@media (max-width: 75rem) { .st-key-way, .st-key-links { gap: .25rem; } }
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
@@ -47,7 +48,6 @@ _NARROW = """
   display: grid;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
 }
-.st-key-way, .st-key-links { gap: .25rem; }
 .st-key-links { padding-right: 1.25rem; mask-image: linear-gradient(to left, #0000, #000 1.25rem); }
 .st-key-lang button { padding-inline: .5rem; }
 /* maps side by side keep the size that they are drawn for, and move sideways */
