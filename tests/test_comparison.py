@@ -133,7 +133,7 @@ def test_ways_to_look_are_checked_where_they_enter():
     for name, value, legal in (
         ("difference", "product", "plain, ratio, weights"),
         ("axis", "square", "linear, log"),
-        ("colours", "rainbow", "blue_red, purple_orange, teal_brown"),
+        ("colours", "rainbow", "blue_red, purple_orange, teal_brown, navy_sand"),
     ):
         with pytest.raises(ValueError) as caught:
             Look(**{name: value})
