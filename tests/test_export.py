@@ -346,6 +346,13 @@ def test_every_family_is_cited_once():
                 "such a file, or the recipe.json of a bundle; a command is run again."
             ),
         ),
+        (
+            b"[" * 200_000,
+            (
+                f"a recipe is the JSON that stands in figures made by xpos_viz, got '{'[' * 119}; "
+                "use such a file, or the recipe.json of a bundle; a command is run again."
+            ),
+        ),
         (b"GIF89a no picture;", "this GIF file cannot be read; use a whole file."),
         (b"GIF89a no picture", "the GIF is cut off; use a whole file."),
         (b"<!doctype html><html>", "the page is cut off; use a whole file."),

@@ -204,7 +204,7 @@ def total_variation(weights: Weights, others: Weights) -> PerQuery:
             f"both weights must have one shape, got {tuple(weights.shape)} and "
             f"{tuple(others.shape)}; use the same queries and keys."
         )
-    moved = (others.double() - weights.double()).abs().sum(-1) / 2
+    moved = (_wide(others) - _wide(weights)).abs().sum(-1, dtype=torch.float64) / 2
     return _where_seen(weights, moved)
 
 

@@ -198,6 +198,12 @@ def weights(folder, change):
     return save(tensors, {"format": "pt"})
 
 
+def test_a_folder_that_is_a_point_does_not_blot_the_reason(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reason = message(capture, ".", TEXT).partition("(")[2].partition(");")[0]
+    assert tmp_path.name not in reason
+
+
 QUERY = "layers.0.self_attn.q_proj.weight"
 
 

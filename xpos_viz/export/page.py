@@ -86,6 +86,6 @@ def checked(recipe: str) -> str:
     """Return a recipe, or raise ValueError if it is no JSON."""
     try:
         json.loads(recipe)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"recipe must be JSON, got {recipe!r:.60}; use json.dumps.") from error
     return recipe

@@ -114,7 +114,7 @@ class Recipe:
                 each.name: _words(entries[each.name], each.type) for each in fields(cls)
             }
             return cls(paper=Paper(**words.pop("paper")), **words)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(
                 f"a recipe is the JSON that stands in figures made by xpos_viz, got {text!r:.120}; "
                 "use such a file, or the recipe.json of a bundle; a command is run again."

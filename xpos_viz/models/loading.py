@@ -170,7 +170,8 @@ class Stored:
             raise
         except Exception as error:
             told = (str(error).strip() or type(error).__name__).split("\n")[0]
-            reason = told.replace(self.at, self.name).rstrip(".: ")
+            whole = Path(self.at).is_absolute()  # a path of this computer stays its own
+            reason = (told.replace(self.at, self.name) if whole else told).rstrip(".: ")
             raise ValueError(
                 f"{self.name} cannot be read ({reason:.200}); use a folder with config.json, a "
                 "tokenizer and model.safetensors, a .gguf file, or, where there is a network, a "

@@ -40,6 +40,7 @@ MEASURES: tuple[str, ...] = ("variation", "entropy", "distance")
 """How a change is measured: total variation, or what is added to entropy or to mean distance."""
 
 _CELLS = 1 << 22  # weights of a layer that are formed at a time
+_STRIP = 128  # most queries of them: what none of these sees is not formed
 _TEXTS = 64  # texts whose numbers are kept
 
 
@@ -243,7 +244,7 @@ def _layer(
     turned = bool(own.theta.any())
     fading = fading.replace(rotary_width=own.rotary_width)
     queries, keys = len(capture.query_positions), len(capture.key_positions)
-    size = max(1, _CELLS // (capture.heads * keys))
+    size = max(1, min(_STRIP, _CELLS // (capture.heads * keys)))
     for start in range(0, queries, size):
         strip = _strip(capture, layer, slice(start, start + size))
         before = strip.weights(layer, own)
@@ -252,18 +253,24 @@ def _layer(
 
 
 def _strip(capture: Capture, layer: int, queries: slice) -> Capture:
-    """Some queries of a layer, and all keys, in a dtype that holds products of them."""
-    place = capture.place(layer)
+    """Some queries of a layer, and the keys up to the last they see, without their text.
+
+    Their dtype holds products of them.
+    """
+    place, m = capture.place(layer), capture.query_positions[queries]
     q, k = capture.layer_vectors(layer)
-    return replace(
-        capture,
-        q=q[None, :, queries],
-        k=k[None],
+    seen = visible_keys(capture.masks[place], m, capture.key_positions).any(0)
+    keys = slice(int(seen.nonzero().amax()) + 1 if seen.any() else 1)
+    return Capture(
+        q[None, :, queries],
+        k[None, :, keys],
         layers=(layer,),
-        query_positions=capture.query_positions[queries],
-        encodings=(None,),
+        layout=capture.layout,
+        query_positions=m,
+        key_positions=capture.key_positions[keys],
         masks=(capture.masks[place],),
         scales=(capture.scales[place],),
+        softcap=capture.softcap,
     )
 
 
