@@ -230,6 +230,10 @@ REFUSALS = {
     "use 512, or set XPOS_VIZ_MAX_HEAD_DIM.",
     ("curve", "--lags", "a,b"): "lags must be numbers of tokens, got 'a,b'; use 0,100,1024 or "
     "start:stop:step, such as 0:4097:64.",
+    ("curve", "--lags", "5:1"): "lags must be at least one, got none in '5:1'; use 0,100,1024 or "
+    "start:stop:step, such as 0:4097:64.",
+    ("curve", "--lags", ",,"): "lags must be at least one, got none in ',,'; use 0,100,1024 or "
+    "start:stop:step, such as 0:4097:64.",
     ("curve", "--lags", "0:10000000000"): "lags must be at most 1,000,000, got 10,000,000,000 in "
     "'0:10000000000'; use 0,100,1024 or start:stop:step, such as 0:4097:64.",
     ("curve", "--curves", "h"): "unknown curve 'h'; use one of: g, envelope, running_mean, "

@@ -50,7 +50,7 @@ def lags_of(text: str) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For anything else, or too many.
+        For anything else, for none, or for too many.
 
     Examples
     --------
@@ -59,12 +59,16 @@ def lags_of(text: str) -> NDArray[np.float64]:
     """
     way_out = "use 0,100,1024 or start:stop:step, such as 0:4097:64."
     try:
-        if ":" not in text:
-            return np.array([float(word) for word in words_of(text)])
-        lags = range(*(int(part) for part in text.split(":")))
-        count = max(0, -(-(lags.stop - lags.start) // lags.step))
+        if ":" in text:
+            lags = range(*(int(part) for part in text.split(":")))
+            count = max(0, -(-(lags.stop - lags.start) // lags.step))
+        else:
+            lags = [float(word) for word in words_of(text)]
+            count = len(lags)
     except (ValueError, TypeError):
         raise ValueError(f"lags must be numbers of tokens, got {text!r:.60}; {way_out}") from None
+    if not count:
+        raise ValueError(f"lags must be at least one, got none in {text!r:.60}; {way_out}")
     if count > MOST:
         raise ValueError(f"lags must be at most {MOST:,}, got {count:,} in {text!r:.60}; {way_out}")
     return np.array(lags, dtype=np.float64)
