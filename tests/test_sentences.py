@@ -97,6 +97,7 @@ def test_a_sentence_is_read_and_shown(shelf):
     assert address(app) == SHORT  # nothing is read yet
     app = waited(again(app.button(key="read_sentence").click()))
     expected = capture(shelf / "tiny-llama", TEXT)
+    assert not app.error, reason(app)
     assert address(app) == {"source": "capture", "data": expected.hash}
     assert lookup(expected.hash).tokens == ("<s>", "t", "o", " ", "b", "e")
     assert control(app, "source").value == "capture"
@@ -110,6 +111,7 @@ def test_a_sentence_is_read_and_shown(shelf):
 def test_some_layers_are_kept():
     app = asked(opened(page="layers"), layers="1, 3")
     app = waited(again(app.button(key="read_sentence").click()))
+    assert not app.error, reason(app)
     assert lookup(address(app)["data"]).layers == (1, 3)
     (ranking,) = app.dataframe
     assert len(ranking.value) == 2 * tiny.HEADS
