@@ -114,6 +114,8 @@ def test_a_model_is_left_as_it_was(attention):
 def test_models_of_other_threads_are_not_heard():
     """Two captures at a time, and a model of the same family that answers somebody else."""
     models = [tiny.build("llama"), tiny.build("llama", num_hidden_layers=3)]
+    code = sys.modules[type(models[0]).__module__]
+    before = code.apply_rotary_pos_emb, code.eager_attention_forward
     ids = [tiny.tokens(seed=seed) for seed in range(4)]
     alone = [capture(models[0], {"input_ids": each}).q for each in ids]
     busy = threading.Event()
@@ -130,6 +132,7 @@ def test_models_of_other_threads_are_not_heard():
     busy.set()
     other.join()
     assert all(map(torch.equal, together, alone))
+    assert (code.apply_rotary_pos_emb, code.eager_attention_forward) == before
 
 
 def test_a_capture_can_be_learnt_from():

@@ -58,7 +58,6 @@ def listening(model: Any, family: Family, tell: Callable[[Heard], None]) -> Iter
     """Tell what each layer of a model is called with, in order, while the context lasts."""
     layer = next(part for part in model.modules() if hasattr(part, "layer_idx"))
     code: Any = sys.modules[type(layer).__module__]
-    turn, attend = code.apply_rotary_pos_emb, code.eager_attention_forward
     calls: list[Call] = []
     here = get_ident()  # other threads may run models meanwhile
 
@@ -75,7 +74,8 @@ def listening(model: Any, family: Family, tell: Callable[[Heard], None]) -> Iter
             tell(Heard(layer.layer_idx, *heard, mask, options["scaling"], softcap))
         return attend(layer, q, k, v, mask, **options)
 
-    with _ALONE:
+    with _ALONE:  # what is replaced is the module's own, never what another thread put there
+        turn, attend = code.apply_rotary_pos_emb, code.eager_attention_forward
         code.apply_rotary_pos_emb, code.eager_attention_forward = turn_aloud, attend_aloud
         try:
             yield
