@@ -15,9 +15,7 @@ from xpos_viz.export.sweeps import SWEPT, sweep
 
 
 @picture_command("export", "zip", *MOVING)
-@click.option(
-    "--sweep", "parameter", help=f"What moves, if it can: {', '.join(SWEPT)}."
-)
+@click.option("--sweep", "parameter", help=f"What moves, if it can: {', '.join(SWEPT)}.")
 @click.option("--values", default="", help="Its values between commas, else the usual ones.")
 def command(wanted: Wanted, parameter: str | None, values: str) -> None:
     """A .zip is a bundle, an .html the hand-out; with --sweep a picture moves, as .html or .gif.
