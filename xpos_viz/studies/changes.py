@@ -7,7 +7,6 @@ not trained with it: this shows what the decay would take and give, not what a m
 with XPos would read.
 """
 
-import operator
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -229,7 +228,7 @@ def _changes(
     try:
         for done, (layer, own) in enumerate(zip(capture.layers, owns, strict=True)):
             strips, parts = _strips(capture, layer, own, fading), list[Tensor]()
-            for part in pool.map(operator.call, strips):
+            for part in pool.map(lambda strip: strip(), strips):
                 parts.append(part)
                 report((done + len(parts) / len(strips)) / count)
             rows.append(torch.cat(parts, -1).nanmean(-1))
