@@ -23,7 +23,7 @@ ROOMS: list[set[str]] = [
     {"measurements"},
     {"results"},
     {"comparison"},
-    {"studies"},
+    {"studies", "lessons"},
     {"look"},
     {"figures", "livemap"},
     {"state"},

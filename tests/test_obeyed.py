@@ -26,6 +26,7 @@ CASES = (
     ("layers", SHORT, {"name", "measure", "colours", "gamma", "scale_base"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
+    ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
 )

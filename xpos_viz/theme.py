@@ -102,6 +102,12 @@ LINES: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#785aff",
 All have a contrast of 3 or more with light and with dark ground.
 """
 
+WORDS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#0068a3", "#b34f00", "#00795a", "#a0487c", "#6a4be0", "#c20037"),
+    "dark": ("#4aa8e0", "#f0853a", "#2fc497", "#dd96bd", "#a590ff", "#ff6b85"),
+}
+"""Colours of words and symbols that stand for a curve: its hue, with a contrast of 4.5 or more."""
+
 DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 """Strokes of curves in order, for greyscale."""
 

@@ -222,6 +222,8 @@ class Grid:
         Where the columns and rows stand: rising numbers, or words. Rows run down from the first.
     values
         (rows, columns); where it is NaN the ground is seen.
+    written
+        (rows, columns), what is written in each cell, or nothing.
     bar
         Its colour bar.
     logarithmic
@@ -239,6 +241,7 @@ class Grid:
     bar: Bar
     notes: tuple[str, ...] = ()
     logarithmic: bool = False
+    written: NDArray[np.object_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +287,7 @@ class Plane:
         (points, steps), complex: where each point is at each step.
     steps
         What the step is called, one per step, on the slider of a screen; a file shows the last.
+        Where there are none, nothing moves: each point is at the end of its path.
     limit
         How far the axes go, where several pictures share them.
     """

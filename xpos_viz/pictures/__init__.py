@@ -3,7 +3,17 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from xpos_viz.pictures import compare, decay, layers, long, neighbours, pairs, precision, tokens
+from xpos_viz.pictures import (
+    compare,
+    decay,
+    layers,
+    learn,
+    long,
+    neighbours,
+    pairs,
+    precision,
+    tokens,
+)
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.state import State
 from xpos_viz.texts import Text
@@ -11,6 +21,7 @@ from xpos_viz.texts import Text
 PICTURES: Mapping[str, Callable[[State, Text], tuple[Picture, ...]]] = MappingProxyType(
     {
         "compare": compare.pictures,
+        "learn": learn.pictures,
         "decay": decay.pictures,
         "pairs": pairs.pictures,
         "tokens": tokens.pictures,

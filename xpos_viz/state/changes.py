@@ -142,6 +142,17 @@ def with_setting(name: str, state: State, value: object) -> State:
     return replace(state, **{name: SETTINGS[name].check(name, value)})
 
 
+def with_answer(state: State, step: str, option: str) -> State:
+    """Return the state with an answer to the question of a step, in place of any before."""
+    others = (answer for answer in state.answers if not answer.startswith(f"{step}-"))
+    return with_setting("answers", state, (*others, f"{step}-{option}"))
+
+
+def with_lesson(state: State, step: str) -> State:
+    """Return the state at the start of a step."""
+    return replace(with_setting("lesson", state, step), at=-1)
+
+
 def with_own(state: State, values: Mapping[str, float]) -> State:
     """Return the state with other values of some of :data:`OWN`, such as "yarn.factor".
 

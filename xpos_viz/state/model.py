@@ -12,6 +12,7 @@ from xpos_viz.inputs.captured import lookup as captured
 from xpos_viz.inputs.rotation import base_of as known_base
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.lessons import ANSWERS, MAX_PLACES, STEPS
 from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
@@ -41,6 +42,7 @@ CONTROLS: tuple[str, ...] = (
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
     *("normalisation", "resolution_over"),
+    *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
 """The controls of which an address may choose those that are shown."""
@@ -101,6 +103,12 @@ class State:
     formats, kept, k_max, text_length
         Number formats, what is kept in them, the largest key, and tokens, whose precision is
         looked at (:mod:`xpos_viz.studies.precision`).
+    lesson, at
+        The step of a lesson, and at which of its values what is moved stands; -1 is its start.
+    answers
+        What was answered, as step-option.
+    teacher
+        Whether a teacher's notes are shown, and answers folded away.
     present
         Whether type and lines are large, for a projector.
     show
@@ -146,6 +154,10 @@ class State:
     rho: int = whole(50, -100, 100)
     left: str = words(sorted(REGISTRY, key="rope".__ne__))
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    lesson: str = words(STEPS)
+    at: int = whole(-1, -1, MAX_PLACES - 1)
+    answers: tuple[str, ...] = several(ANSWERS, ())
+    teacher: str = words(SWITCH)
     present: str = words(SWITCH)
     show: tuple[str, ...] = several(CONTROLS, ())
 

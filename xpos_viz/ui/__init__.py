@@ -13,6 +13,7 @@ from xpos_viz.ui import (
     compare,
     decay,
     layers,
+    learn,
     livemap,
     long,
     neighbours,
@@ -27,6 +28,7 @@ from xpos_viz.ui.session import begin, capture
 
 PAGES = {
     "compare": compare.show,
+    "learn": learn.show,
     "decay": decay.show,
     "pairs": pairs.show,
     "tokens": tokens.show,

@@ -28,6 +28,8 @@ _ALWAYS = """
 }
 :has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
+/* symbols in colours are large enough to be told apart */
+.st-key-formula .katex { font-size: 1.6rem; }
 /* tables of words and numbers fit, or move sideways */
 .stTable { overflow-x: auto; }
 """

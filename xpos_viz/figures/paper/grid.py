@@ -1,9 +1,12 @@
 """A heatmap over two axes of its own, on paper."""
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Grid, Numbers
+from xpos_viz.figures.fonts import drawable
 from xpos_viz.figures.paper.cells import (
     VECTOR_CELLS,
     bar_height,
@@ -22,7 +25,12 @@ from xpos_viz.figures.paper.frame import (
     words_height,
 )
 from xpos_viz.figures.paper.sheet import Sheet
+from xpos_viz.figures.paper.type import font, style
 from xpos_viz.figures.spans import edges
+from xpos_viz.theme import INKS
+
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue
+_LIGHT = 128  # luminance from which writing is dark
 
 
 def draw(sheet: Sheet, grid: Grid) -> None:
@@ -53,6 +61,23 @@ def _draw_cells(sheet: Sheet, axes: Axes, grid: Grid) -> None:
     else:
         bitmap(axes, x, y, colours)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
+    if grid.written is not None:
+        _write(sheet, axes, grid.written, colours)
+
+
+def _write(
+    sheet: Sheet, axes: Axes, written: NDArray[np.object_], colours: NDArray[np.uint8]
+) -> None:
+    """What each cell says, dark on light or light on dark."""
+    for row, column in np.ndindex(written.shape):
+        light = (colours[row, column, :3] @ _LUMINANCE) > _LIGHT
+        axes.text(
+            *(column, row),
+            drawable(str(written[row, column])),
+            ha="center",
+            va="center",
+            **style(font(sheet.size.body), INKS["light" if light else "dark"].text),
+        )
 
 
 def _label(

@@ -8,7 +8,8 @@ from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent,
 from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import Ink, stroke
 
-_HEIGHT, _BELOW = 324, 190  # pixels of the axes, and of slider and legend
+_HEIGHT = 324  # pixels of the axes
+_MOVED, _STILL = 190, 96  # below them: slider and legend, or legend alone
 _STEP = 80  # milliseconds that a step is shown
 _NAMED = 12  # most points in the legend; where there are more, pointing at them names them
 
@@ -32,16 +33,16 @@ def draw(plane: Plane, ink: Ink) -> Spec:
     both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
     both |= {"zerolinecolor": ink.faint, "nticks": 7}
     down = {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"}
-    layout = sheet(plane.title, ink, _HEIGHT, _BELOW) | {
+    layout = sheet(plane.title, ink, _HEIGHT, _MOVED if plane.steps else _STILL) | {
         "shapes": [circle | {"line": {"color": ink.faint, "width": 1}}],
         "hovermode": "closest",
         "showlegend": len(plane.labels) <= _NAMED,
-        "legend": legend(ink, -0.4),
+        "legend": legend(ink, -0.4 if plane.steps else -0.16),
         "xaxis": both | {"title": named(plane.x, ink)},
         "yaxis": both | down,
-        "sliders": [_slider(plane, ink)],
-        "updatemenus": [_buttons(ink)],
     }
+    if plane.steps:
+        layout |= {"sliders": [_slider(plane, ink)], "updatemenus": [_buttons(ink)]}
     return {"data": [*traces, _points(plane, ink)], "layout": layout, "frames": frames}
 
 
@@ -63,7 +64,7 @@ def _points(plane: Plane, ink: Ink) -> Spec:
     """All points, at the first step."""
     return {
         "type": "scatter",
-        **_at(plane, 0),
+        **_at(plane, 0 if plane.steps else -1),
         "text": [safe(label) for label in plane.labels],
         "mode": "markers",
         "marker": {

@@ -1,0 +1,160 @@
+"""The page of lessons: predict, move one thing, see what follows, and name it."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.figures.lessons import coloured, sentence
+from xpos_viz.figures.words import number
+from xpos_viz.lessons import CHAPTERS, DOUBT, OPTIONS, STEPS, Seen, Step, chapter_of
+from xpos_viz.pictures.learn import pictures, seen, standing
+from xpos_viz.state import State, to_address
+from xpos_viz.state.changes import with_answer, with_lesson, with_setting
+from xpos_viz.state.model import SWITCH
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import page, widgets
+from xpos_viz.ui.session import language, state
+
+
+def show() -> None:
+    """Draw the page."""
+    text, now = texts(language()), state()
+    page.head("learn", text)
+    _way(now, text)
+    step = STEPS[now.lesson]
+    asked, shown = st.columns([2, 3], gap="large")
+    with asked:
+        opened = _question(step, now, text)
+    with shown:
+        if opened:
+            _picture(step, now, text)
+        else:
+            st.info(text("learn.first"), icon=":material/visibility_off:")
+    if opened:
+        _named(step, seen(now), now, text)
+    _on(step, now, text)
+
+
+def _way(now: State, text: Text) -> None:
+    """The choice of a step, and the teacher's switch."""
+    steps, switch = st.columns([3, 1], gap="large", vertical_alignment="bottom")
+    with steps:
+        widgets.control(
+            st.selectbox,
+            "lesson",
+            text("ui.lesson"),
+            now.lesson,
+            with_lesson,
+            options=tuple(STEPS),
+            format_func=lambda name: _heading(name, now, text),
+            help=text("ui.lesson_help"),
+        )
+    with switch:
+        widgets.control(
+            st.toggle,
+            "teacher",
+            text("ui.teacher"),
+            now.teacher == "yes",
+            lambda old, new: replace(old, teacher=SWITCH[new]),
+            help=text("ui.teacher_help"),
+        )
+    done = len(now.answers)
+    st.progress(done / len(STEPS), text("learn.progress", done=done, steps=len(STEPS)))
+
+
+def _heading(name: str, now: State, text: Text) -> str:
+    """Number and title of a step, and whether its question is answered."""
+    chapter = chapter_of(name)
+    place = f"{CHAPTERS.index(chapter) + 1}.{chapter.steps.index(STEPS[name]) + 1}"
+    done = " ✓" if _answer(name, now) else ""
+    named = {"chapter": text(f"learn.{chapter.name}.title"), "step": text(f"learn.{name}.title")}
+    return text("learn.heading", place=place, **named) + done
+
+
+def _answer(name: str, now: State) -> str | None:
+    """The option that was chosen at a step, if one was."""
+    given = dict(answer.rsplit("-", 1) for answer in now.answers)
+    return given.get(name)
+
+
+def _question(step: Step, now: State, text: Text) -> bool:
+    """What the chapter is about, the question, the choice; return whether one may see."""
+    chapter, chosen = chapter_of(step.name), _answer(step.name, now)
+    if chapter.steps[0] is step:
+        st.markdown(text(f"learn.{chapter.name}.words"))
+    st.subheader(text(f"learn.{step.name}.title"), anchor=False)
+    question = text(f"learn.{step.name}.question")
+    st.markdown(question)
+    widgets.control(
+        partial(st.radio, label_visibility="collapsed"),
+        "answers",
+        question,
+        chosen,
+        lambda old, new: with_answer(old, step.name, new),
+        options=(*OPTIONS, DOUBT),
+        format_func=lambda option: (
+            text("learn.doubt") if option == DOUBT else text(f"learn.{step.name}.{option}")
+        ),
+    )
+    because = text(f"learn.{step.name}.because")
+    if now.teacher == "yes":
+        st.info(text(f"learn.{step.name}.note"), icon=":material/school:")
+        with st.expander(text("learn.answer")):
+            st.markdown(f"**{text(f'learn.{step.name}.{step.right}')}** {because}")
+        return True
+    if chosen == step.right:
+        st.success(text("learn.right", because=because), icon=":material/check:")
+    elif chosen:
+        right = text(f"learn.{step.name}.{step.right}")
+        words = "learn.unsure" if chosen == DOUBT else "learn.other"
+        st.warning(text(words, right=right, because=because), icon=":material/lightbulb:")
+    return chosen is not None
+
+
+def _picture(step: Step, now: State, text: Text) -> None:
+    """What is moved, and what follows."""
+    control = step.control
+    words = isinstance(control.start, str)
+    widgets.control(
+        partial(st.segmented_control, required=True) if words else st.select_slider,
+        "at",
+        text(f"learn.{step.name}.do"),
+        standing(now),
+        lambda old, new: with_setting("at", old, control.values.index(new)),
+        options=control.values,
+        format_func=(lambda key: text(f"learn.{step.name}.{key}")) if words else number,
+    )
+    for picture in pictures(now, text):
+        page.picture(picture, text)
+
+
+def _named(step: Step, what: Seen, now: State, text: Text) -> None:
+    """The sentence that names it, the formula, and the line that computes it."""
+    page.notice([sentence("sentence", step, what, text)], text)
+    families = tuple(REGISTRY[name] for name in step.families)
+    with st.container(key="formula"):
+        formula = coloured(step.formula, page.mode())
+        page.formula(text(f"learn.{step.name}.symbols"), (formula,), families, text)
+    at = standing(now)
+    st.code(f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}", language="pycon")
+    page.code(step.parts, text)
+
+
+def _on(step: Step, now: State, text: Text) -> None:
+    """The ways to the step before and after."""
+    names = list(STEPS)
+    place = names.index(step.name)
+    there = st.Page(show, title=text("pages.learn.link"), url_path="learn")
+    before, after = st.columns(2)
+    for column, other, key, icon in (
+        (before, place - 1, "back", ":material/arrow_back:"),
+        (after, place + 1, "next", ":material/arrow_forward:"),
+    ):
+        if 0 <= other < len(names):
+            title = _heading(names[other], now, text)
+            with column:
+                address = to_address(with_lesson(now, names[other]))
+                label = text(f"learn.{key}", title=title)
+                st.page_link(there, label=label, icon=icon, query_params=address)
