@@ -98,7 +98,8 @@ FADING = Chapter(
             right="a",
             control=Control(_DISTANCES, 0.0),
             see=_halves,
-            formula=r"\role{0}{\zeta_i^{\Delta/B}}=\role{1}{\tfrac12}\quad\text{for}\quad\Delta=h_i=-B\,\frac{\ln 2}{\ln\zeta_i}",
+            formula=r"\role{0}{\zeta_i^{\Delta/B}}=\role{1}{\tfrac12}"
+            r"\quad\Leftrightarrow\quad\Delta=h_i=-B\,\frac{\ln 2}{\ln\zeta_i}",
             line=kept,
             parts=(lag_response, half_life),
             families=("xpos",),
@@ -108,7 +109,8 @@ FADING = Chapter(
             right="c",
             control=Control(_GAMMAS, 0.4),
             see=_gamma,
-            formula=r"\role{0}{h_i}=-B\,\frac{\ln 2}{\ln\zeta_i},\qquad\zeta_i=\frac{2i/d+\gamma}{1+\gamma}",
+            formula=r"\role{0}{h_i}=-B\,\frac{\ln 2}{\ln\zeta_i},"
+            r"\qquad\zeta_i=\frac{2i/d+\gamma}{1+\gamma}",
             line=lives,
             parts=(half_life, xpos),
             families=("xpos",),
@@ -128,7 +130,8 @@ FADING = Chapter(
             right="c",
             control=Control(_ENDLESS, 512.0),
             see=_limit,
-            formula=r"\role{0}{g[\Delta]}=\sum_i\zeta_i^{\Delta/B}\cos\Delta\theta_i\;\longrightarrow\;\role{1}{\sum_i\cos\Delta\theta_i}\quad(B\to\infty)",
+            formula=r"\role{0}{g[\Delta]}=\sum_i\zeta_i^{\Delta/B}\cos\Delta\theta_i"
+            r"\;\longrightarrow\;\role{1}{\sum_i\cos\Delta\theta_i}\quad(B\to\infty)",
             line=curve,
             parts=(decay_curve,),
         ),

@@ -112,7 +112,8 @@ GROWTH = Chapter(
             right="b",
             control=Control(("causal", "none"), "causal"),
             see=_side,
-            formula=r"\zeta_i^{(m-n)/B}=\left(\frac{1}{\zeta_i}\right)^{|m-n|/B}>1\quad\text{for}\quad m<n",
+            formula=r"\zeta_i^{(m-n)/B}=\left(\frac{1}{\zeta_i}\right)^{|m-n|/B}"
+            r"\;>\;1\quad(m<n)",
             line=logits,
             parts=(attention_logits,),
             families=("decay",),
@@ -122,7 +123,8 @@ GROWTH = Chapter(
             right="a",
             control=Control(_SHIFTS, 0.0),
             see=_overflow,
-            formula=r"q'_m=q\,e^{\lambda m},\qquad k'_n=k\,e^{-\overline{\lambda}n},\qquad\left|e^{-\overline{\lambda}n}\right|=\zeta_i^{-n/B}",
+            formula=r"q'_m=q\,e^{\lambda m},\qquad k'_n=k\,e^{-\overline{\lambda}n},"
+            r"\qquad\left|e^{-\overline{\lambda}n}\right|=\zeta_i^{-n/B}",
             line=in_float16,
             parts=(apply_encoding,),
             families=("xpos",),

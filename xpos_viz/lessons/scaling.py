@@ -93,7 +93,8 @@ SCALING = Chapter(
             right="b",
             control=Control(tuple(TERMS), "turned"),
             see=_shrink,
-            formula=r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}\;\zeta_i^{(m-n)/B}\,e^{\mathrm{i}\theta_i(m-n)}",
+            formula=r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}"
+            r"\;\zeta_i^{(m-n)/B}\,e^{\mathrm{i}\theta_i(m-n)}",
             line=scores,
             parts=(attention_scores,),
             families=("rope", "decay", "xpos"),
