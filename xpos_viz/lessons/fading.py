@@ -19,8 +19,8 @@ _GAMMAS = (0.01, 0.1, 0.2, 0.4, 1.0, 2.0, 10.0)
 _BASES = (1.0, 8.0, 64.0, 256.0, 512.0, 1024.0, 4096.0)
 _ENDLESS = (1.0, 16.0, 64.0, 128.0, 512.0, 2048.0, 8192.0, 1e6, 1e9)
 _FAR = 1024
-_LAGS = torch.logspace(0, 5, 251, dtype=torch.float64)
-_EVERY = torch.arange(_FAR + 1, dtype=torch.float64)
+_LAGS = torch.logspace(0, 5, 151, dtype=torch.float64)
+_EVERY = torch.arange(0, _FAR + 1, 2, dtype=torch.float64)
 _PLACES = torch.arange(PAIRS, dtype=torch.float64).numpy()
 _FLAT = torch.full((PAIRS,), HALF, dtype=torch.float64).numpy()
 
@@ -77,7 +77,7 @@ def _reach(scale_base: float) -> Seen:
 
 
 def curve(scale_base: float) -> Tensor:
-    """The curve g at each whole distance for a B."""
+    """The curve g at every other distance for a B."""
     return decay_curve(xpos(64, scale_base=scale_base), _EVERY)
 
 
@@ -120,7 +120,8 @@ FADING = Chapter(
             right="b",
             control=Control(_BASES, 512.0),
             see=_reach,
-            formula=r"\role{0}{\frac{2}{d}\sum_i\zeta_i^{\Delta/B}}",
+            formula=r"\role{0}{\frac{2}{d}\sum_i\zeta_i^{\Delta/B}}=\tfrac12"
+            r"\quad\Leftrightarrow\quad\Delta=c\,B",
             line=reach,
             parts=(envelope, envelope_reach),
             families=("xpos",),

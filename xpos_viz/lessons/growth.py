@@ -21,10 +21,10 @@ HALF = Q.half()
 """The query, and the key, of each token in float16."""
 
 USUAL = xpos(64)
-LENGTH = 8192.0
-"""Tokens of the text of the last step."""
+LAST = 8192.0
+"""Last token of the text of the last step."""
 
-PLACES = torch.arange(0, LENGTH + 1, 64, dtype=torch.float64)
+PLACES = torch.arange(0, LAST + 1, 64, dtype=torch.float64)
 
 _LARGEST = torch.finfo(torch.float16).max
 _SHIFTS = (0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 53.0, 60.0, 80.0)
@@ -41,10 +41,10 @@ def logits(mask: str) -> Tensor:
 def _side(mask: str) -> Seen:
     """All logits that are not masked, and what the first query makes of them."""
     seen = logits(mask)
-    weights, scores = attention_weights(seen), attention_scores(Q, K, FASTER)
-    numbers = {"mask": mask, "own": float(scores[0, 0]), "after": float(scores[0, 5])}
+    weights = attention_weights(seen)
+    numbers = {"mask": mask, "own": float(seen[0, 0]), "after": float(seen[0, 5])}
     numbers |= {"itself": float(weights[0, 0]), "last": float(weights[0, 5])}
-    return Seen(Matrix(seen.masked_fill(seen == -math.inf, math.nan).numpy(), 5.0), numbers)
+    return Seen(Matrix(seen.masked_fill(seen == -math.inf, math.nan).numpy(), 6.0), numbers)
 
 
 def in_float16(start: float) -> Tensor:
@@ -94,7 +94,7 @@ def _origin(origin: float) -> Seen:
     query = lag_response(USUAL, PLACES - origin).abs()[:, 0]
     key = lag_response(USUAL, origin - PLACES).abs()[:, 0]
     end = torch.full_like(PLACES, _LARGEST)
-    numbers = {"origin": origin, "length": LENGTH, "end": _LARGEST}
+    numbers = {"origin": origin, "last": LAST, "end": _LARGEST}
     numbers |= {"largest": float(largest(origin))}
     numbers |= {"start": float(largest_position(USUAL, torch.float16) + 1)}
     numbers |= {"centred": float(centred_length(USUAL, torch.float16))}
