@@ -1,5 +1,7 @@
 r"""γ and B: which pairs fade first, how far a head sees, and where XPos becomes RoPE."""
 
+from math import inf
+
 import torch
 from torch import Tensor
 
@@ -11,6 +13,11 @@ from xpos_viz.lessons.model import Chapter, Control, Lines, Seen, Step
 USUAL = xpos(64)
 """γ and B as in the authors' code, and 32 pairs."""
 
+ROPE = rope(64)
+
+LAGS = torch.arange(0, 1025, 2, dtype=torch.float64)
+"""Every other distance up to 1,024 tokens."""
+
 PAIRS = USUAL.head_dim // 2
 HALF = 0.5
 
@@ -18,9 +25,7 @@ _DISTANCES = (0.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 1638
 _GAMMAS = (0.01, 0.1, 0.2, 0.4, 1.0, 2.0, 10.0)
 _BASES = (1.0, 8.0, 64.0, 256.0, 512.0, 1024.0, 4096.0)
 _ENDLESS = (1.0, 16.0, 64.0, 128.0, 512.0, 2048.0, 8192.0, 1e6, 1e9)
-_FAR = 1024
-_LAGS = torch.logspace(0, 5, 151, dtype=torch.float64)
-_EVERY = torch.arange(0, _FAR + 1, 2, dtype=torch.float64)
+_DOUBLINGS = torch.logspace(0, 5, 151, dtype=torch.float64)
 _PLACES = torch.arange(PAIRS, dtype=torch.float64).numpy()
 _FLAT = torch.full((PAIRS,), HALF, dtype=torch.float64).numpy()
 
@@ -62,12 +67,12 @@ def reach(scale_base: float) -> float:
 def _reach(scale_base: float) -> Seen:
     """The share of all pairs' sizes that is left, and where it is one half."""
     encoding, distance = xpos(64, scale_base=scale_base), reach(scale_base)
-    shares = envelope(encoding, _LAGS) / PAIRS
+    shares = envelope(encoding, _DOUBLINGS) / PAIRS
     at_half, near = (envelope(encoding, [distance, 10.0]) / PAIRS).tolist()
-    numbers = {"scale_base": scale_base, "reach": distance, "ratio": distance / scale_base}
+    numbers = {"scale_base": scale_base, "reach": distance}
     numbers |= {"close": 10.0, "near": near}
     shown = Lines(
-        _LAGS.numpy(),
+        _DOUBLINGS.numpy(),
         {"left": shares.numpy()},
         {"mark": (distance, at_half)},
         logarithmic=True,
@@ -76,18 +81,18 @@ def _reach(scale_base: float) -> Seen:
     return Seen(shown, numbers)
 
 
-def curve(scale_base: float) -> Tensor:
-    """The curve g at every other distance for a B."""
-    return decay_curve(xpos(64, scale_base=scale_base), _EVERY)
+def apart(scale_base: float) -> Tensor:
+    """How far the curves g of XPos and RoPE are apart for a B."""
+    return decay_curve(ROPE, LAGS).dist(decay_curve(xpos(64, scale_base=scale_base), LAGS), inf)
 
 
 def _limit(scale_base: float) -> Seen:
     """The curve of XPos and that of RoPE."""
-    fading, steady = curve(scale_base), decay_curve(rope(64), _EVERY)
-    numbers = {"scale_base": scale_base, "apart": float((fading - steady).abs().max())}
-    numbers |= {"end": float(_FAR), "fading": float(fading[-1]), "steady": float(steady[-1])}
+    fading, steady = decay_curve(xpos(64, scale_base=scale_base), LAGS), decay_curve(ROPE, LAGS)
+    numbers = {"scale_base": scale_base, "apart": float(apart(scale_base))}
+    numbers |= {"end": float(LAGS[-1]), "fading": float(fading[-1]), "steady": float(steady[-1])}
     lines = {"xpos": fading.numpy(), "rope": steady.numpy()}
-    return Seen(Lines(_EVERY.numpy(), lines, limits=(-4.0, PAIRS + 1.0)), numbers)
+    return Seen(Lines(LAGS.numpy(), lines, limits=(-4.0, PAIRS + 1.0)), numbers)
 
 
 FADING = Chapter(
@@ -133,7 +138,7 @@ FADING = Chapter(
             see=_limit,
             formula=r"\role{0}{g[\Delta]}=\sum_i\zeta_i^{\Delta/B}\cos\Delta\theta_i"
             r"\;\longrightarrow\;\role{1}{\sum_i\cos\Delta\theta_i}\quad(B\to\infty)",
-            line=curve,
+            line=apart,
             parts=(decay_curve,),
         ),
     ),

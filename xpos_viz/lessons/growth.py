@@ -80,8 +80,9 @@ def _formats(scale_base: float) -> Seen:
     numbers = {"scale_base": scale_base, "half_reach": float(half), "brain_reach": float(brain)}
     numbers |= {"single_reach": float(single), "double_reach": float(double)}
     numbers["ratio"] = brain / half
-    lines = {"digits": np.where(digits <= ends[torch.float64], digits, np.nan)}
-    return Seen(Lines(_FAR, lines, marks, logarithmic=True, limits=(0.0, 330.0)), numbers)
+    return Seen(
+        Lines(_FAR, {"digits": digits}, marks, logarithmic=True, limits=(0.0, 330.0)), numbers
+    )
 
 
 def largest(origin: float) -> Tensor:

@@ -42,7 +42,7 @@ def _product(n: float) -> Seen:
     query, key = lag_response(XPOS, n + APART).abs(), lag_response(XPOS, -n).abs()
     product = kept(n)
     series = {"query": query.numpy(), "key": key.numpy(), "product": product.numpy()}
-    numbers = {"n": n, "m": n + APART, "apart": APART}
+    numbers = {"n": n, "m": n + APART}
     numbers |= {"down": float(query[0]), "up": float(key[0]), "left": float(product[0])}
     numbers["slow"] = float(product[1])
     return Seen(Heights(("0", "1"), series, limits=(0.0, 3.6)), numbers)
