@@ -124,6 +124,8 @@ body { max-width: 46rem; }
 h2 { border-top: 1px solid $line; padding-top: 1rem; } h3 { font-size: 1.05rem; }
 img { width: 100%; max-width: 34rem; height: auto; display: block; margin: 0.5rem auto; }
 math { font-size: 1.3rem; padding: 0.25rem 0; overflow-x: auto; }
+mover:has(> mo[accent]) > :first-child { border-top: 1px solid; padding-top: 1px; }
+mover > mo[accent] { display: none; }
 pre { font-size: 0.8rem; white-space: pre-wrap; border: 1px solid $line; padding: 0.5rem; }
 aside { border-left: 3px solid $faint; padding-left: 1rem; }
 dt { font-weight: 600; } dd { margin: 0 0 0.5rem; }
