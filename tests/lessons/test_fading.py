@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from tests import reference
+from tests.lessons.steps import places, see
 from tests.tolerances import COMPUTED, EXACT
-from xpos_viz.lessons import STEPS, fading
-
-PLACES = {name: STEPS[name].control.values for name in ("halves", "gamma", "reach", "limit")}
-
-
-def see(step, value):
-    """What is seen at a step."""
-    return STEPS[step].see(value)
+from xpos_viz.lessons import fading
 
 
 def life(pair, gamma=0.4, scale_base=512.0):
@@ -24,7 +18,7 @@ def life(pair, gamma=0.4, scale_base=512.0):
 
 
 def test_fast_pairs_fade_first():
-    for lag in PLACES["halves"][1:]:
+    for lag in places("halves")[1:]:
         assert np.all(np.diff(fading.kept(lag).numpy()) > 0)
         left = [((2 * i / 64 + 0.4) / 1.4) ** (lag / 512) for i in range(32)]
         assert fading.kept(lag).tolist() == pytest.approx(left, rel=EXACT)
@@ -39,7 +33,7 @@ def test_half_lives_are_those_of_the_facts():
     assert (numbers["faded"], numbers["first"], numbers["last"]) == (0, 1, 1)
 
 
-@pytest.mark.parametrize("gamma", PLACES["gamma"])
+@pytest.mark.parametrize("gamma", places("gamma"))
 def test_half_lives_by_the_definition(gamma):
     lives = [life(i, gamma) for i in range(32)]
     assert fading.lives(gamma).tolist() == pytest.approx(lives, rel=EXACT)
@@ -48,16 +42,16 @@ def test_half_lives_by_the_definition(gamma):
 
 
 def test_more_gamma_is_less_fading_and_pair_0_gains_most():
-    lives = np.array([fading.lives(gamma).numpy() for gamma in PLACES["gamma"]])
+    lives = np.array([fading.lives(gamma).numpy() for gamma in places("gamma")])
     assert np.all(np.diff(lives, axis=0) > 0)
     gains = lives[1:] / lives[:-1]
     assert np.all(gains.argmax(1) == 0)
-    ratios = [see("gamma", gamma).numbers["ratio"] for gamma in PLACES["gamma"]]
+    ratios = [see("gamma", gamma).numbers["ratio"] for gamma in places("gamma")]
     assert np.all(np.diff(ratios) < 0)
     assert ratios[-1] > 32  # however large γ is, the pairs do not become alike
 
 
-@pytest.mark.parametrize("scale_base", PLACES["reach"])
+@pytest.mark.parametrize("scale_base", places("reach"))
 def test_the_reach_is_where_one_half_is_left(scale_base):
     rates = reference.xpos(64, scale_base=scale_base)
     reach = fading.reach(scale_base)
@@ -71,15 +65,15 @@ def test_the_reach_is_where_one_half_is_left(scale_base):
 
 def test_the_reach_is_as_many_times_larger_as_the_scale_base():
     assert fading.reach(512.0) == 831
-    for scale_base in PLACES["reach"]:
+    for scale_base in places("reach"):
         assert abs(fading.reach(8 * scale_base) - 8 * fading.reach(scale_base)) < 8
 
 
 def test_too_small_a_scale_base_leaves_the_nearest_only():
-    nears = [see("reach", scale_base).numbers["near"] for scale_base in PLACES["reach"]]
+    nears = [see("reach", scale_base).numbers["near"] for scale_base in places("reach")]
     assert np.all(np.diff(nears) > 0)
     assert fading.reach(1.0) == 1
-    assert nears[0] < 0.15 < 0.98 < nears[PLACES["reach"].index(512.0)]
+    assert nears[0] < 0.15 < 0.98 < nears[places("reach").index(512.0)]
 
 
 def test_the_curves_are_those_of_the_facts():
@@ -94,7 +88,7 @@ def test_the_curves_are_those_of_the_facts():
 
 
 def test_without_end_it_is_rope_and_not_the_plain_product():
-    aparts = [see("limit", scale_base).numbers["apart"] for scale_base in PLACES["limit"]]
+    aparts = [see("limit", scale_base).numbers["apart"] for scale_base in places("limit")]
     assert np.all(np.diff(aparts[1:]) < 0)  # below B = 16 the whole curve is gone
     assert aparts[-1] < 1e-4
     assert fading.apart(1e9).item() == aparts[-1]

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from tests import reference
+from tests.lessons.steps import places, see
 from tests.tolerances import EXACT
 from xpos_viz import apply_encoding, attention_scores
-from xpos_viz.lessons import STEPS, growth
+from xpos_viz.lessons import growth
 from xpos_viz.lessons.toy import XPOS, K, Q
 
 FACTS = {  # by B: the last position in float16, bfloat16, float32 and float64
@@ -20,13 +21,6 @@ FACTS = {  # by B: the last position in float16, bfloat16, float32 and float64
 ENDS = (65504.0, 3.4028e38, 1.7976e308)
 HALF_DIGITS = 3 * 2 * torch.finfo(torch.float16).eps
 """Absolute: factors, product and sum of scores of at most 2, each rounded to float16."""
-
-PLACES = {name: STEPS[name].control.values for name in ("overflow", "formats", "origin")}
-
-
-def see(step, value):
-    """What is seen at a step."""
-    return STEPS[step].see(value)
 
 
 def logit(lag):
@@ -59,7 +53,7 @@ def test_a_causal_mask_hides_them():
 
 def test_scores_stay_and_are_then_lost():
     right = attention_scores(Q, K, XPOS)
-    for start in PLACES["overflow"]:
+    for start in places("overflow"):
         lost = see("overflow", start).numbers["lost"]
         if start + 5 <= 53:  # ⌊6 ln 65520 / ln 3.5⌋
             assert lost == 0
@@ -68,17 +62,17 @@ def test_scores_stay_and_are_then_lost():
         else:
             assert lost >= 6
     assert see("overflow", 0.0).numbers["reach"] == 53
-    assert see("overflow", PLACES["overflow"][-1]).numbers["lost"] == 36
+    assert see("overflow", places("overflow")[-1]).numbers["lost"] == 36
 
 
 def test_the_largest_factor_of_a_key():
-    for start in PLACES["overflow"]:
+    for start in places("overflow"):
         factor = see("overflow", start).numbers["factor"]
         assert factor == pytest.approx(3.5 ** ((start + 5) / 6), rel=EXACT)
 
 
 def test_the_tool_has_no_such_limit():
-    at = torch.arange(6) + PLACES["overflow"][-1]
+    at = torch.arange(6) + places("overflow")[-1]
     half = growth.HALF
     scores = attention_scores(half, half, XPOS, query_positions=at, key_positions=at)
     right = attention_scores(Q, K, XPOS)
@@ -97,17 +91,17 @@ def test_formats_end_where_the_facts_say(scale_base):
 
 
 def test_formats_of_16_bits_differ_and_bfloat16_is_as_float32():
-    for scale_base in PLACES["formats"]:
+    for scale_base in places("formats"):
         half, brain, single, _ = growth.reaches(scale_base).tolist()
         assert single - brain <= 4
         assert see("formats", scale_base).numbers["ratio"] == brain / half > 7.9
 
 
 def test_the_middle_is_best():
-    sizes = [float(growth.largest(origin)) for origin in PLACES["origin"]]
-    expected = [3.5 ** (max(origin, 8192 - origin) / 512) for origin in PLACES["origin"]]
+    sizes = [float(growth.largest(origin)) for origin in places("origin")]
+    expected = [3.5 ** (max(origin, 8192 - origin) / 512) for origin in places("origin")]
     assert sizes == pytest.approx(expected, rel=1e-9)
-    held = [see("origin", origin).numbers["held"] for origin in PLACES["origin"]]
+    held = [see("origin", origin).numbers["held"] for origin in places("origin")]
     assert held == ["over", "over", "fits", "over", "over"]
 
 

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from tests import reference
+from tests.lessons.steps import places, see
 from tests.tolerances import EXACT
 from xpos_viz import apply_encoding
-from xpos_viz.lessons import STEPS, scaling
+from xpos_viz.lessons import scaling
 from xpos_viz.lessons.toy import XPOS, K, M, Q
 
 ZETA = [0.4 / 1.4, 0.9 / 1.4]
@@ -22,19 +23,14 @@ RATES = {
 ways = pytest.mark.parametrize("way", RATES)
 
 
-def see(step, value):
-    """What is seen at a step."""
-    return STEPS[step].see(value)
-
-
 def test_the_product_of_both_factors_stays():
     left = [z ** (scaling.APART / B) for z in ZETA]
-    for n in STEPS["product"].control.values:
+    for n in places("product"):
         assert scaling.kept(n).tolist() == pytest.approx(left, rel=EXACT)
 
 
 def test_each_factor_alone_does_not_stay():
-    shown = [see("product", n).shown.series for n in STEPS["product"].control.values]
+    shown = [see("product", n).shown.series for n in places("product")]
     for pair in range(2):
         assert np.all(np.diff([series["query"][pair] for series in shown]) < 0)
         assert np.all(np.diff([series["key"][pair] for series in shown]) > 0)

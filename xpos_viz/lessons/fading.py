@@ -104,7 +104,7 @@ FADING = Chapter(
             control=Control(_DISTANCES, 0.0),
             see=_halves,
             formula=r"\role{0}{\zeta_i^{\Delta/B}}=\role{1}{\tfrac12}"
-            r"\quad\Leftrightarrow\quad\Delta=h_i=-B\,\frac{\ln 2}{\ln\zeta_i}",
+            r"\quad\Leftrightarrow\quad\Delta=h_i=-B\,\frac{\ln\,2}{\ln\zeta_i}",
             line=kept,
             parts=(lag_response, half_life),
             families=("xpos",),
@@ -114,7 +114,7 @@ FADING = Chapter(
             right="c",
             control=Control(_GAMMAS, 0.4),
             see=_gamma,
-            formula=r"\role{0}{h_i}=-B\,\frac{\ln 2}{\ln\zeta_i},"
+            formula=r"\role{0}{h_i}=-B\,\frac{\ln\,2}{\ln\zeta_i},"
             r"\qquad\zeta_i=\frac{2i/d+\gamma}{1+\gamma}",
             line=lives,
             parts=(half_life, xpos),

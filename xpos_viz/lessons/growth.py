@@ -113,8 +113,7 @@ GROWTH = Chapter(
             right="b",
             control=Control(("causal", "none"), "causal"),
             see=_side,
-            formula=r"\zeta_i^{(m-n)/B}=\left(\frac{1}{\zeta_i}\right)^{|m-n|/B}"
-            r"\;>\;1\quad(m<n)",
+            formula=r"\zeta_i^{(m-n)/B}=\zeta_i^{-|m-n|/B}\;>\;1\qquad(m<n)",
             line=logits,
             parts=(attention_logits,),
             families=("decay",),
