@@ -37,6 +37,13 @@ def wanted(parameters, language="en"):
     ]
 
 
+def shown(page):
+    """Each picture as it is sent, and what it is of."""
+    specs = [chart.proto.spec for chart in page.get("plotly_chart")]
+    encodings = [line.value for line in page.caption if line.value.startswith(("XPos", "RoPE"))]
+    return list(zip(specs, encodings[: len(specs)], strict=True))
+
+
 def notices(page):
     """What is to be noticed."""
     (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
@@ -49,7 +56,7 @@ def test_it_opens_with_the_encoding_of_the_session(language):
     described = wanted({}, language)
     assert alts(page) == [each.alt for each in described]
     for chart, each in zip(page.get("plotly_chart"), described, strict=True):
-        assert json.loads(chart.proto.spec)["data"] == spec(plotly_pen.draw(each))["data"]
+        assert json.loads(chart.proto.spec)["data"] == spec(plotly_pen.sketch(each))["data"]
     (table,) = page.table
     assert table.value.index.tolist() == ["float16", "bfloat16", "float32", "float64"]
     assert table.value.to_numpy().tolist() == [
@@ -119,11 +126,11 @@ def test_a_format_that_ends_is_described_as_far_as_it_goes():
 )
 def test_a_control_changes_its_pictures_and_the_address(key, value, parameters, changed):
     page = opened()
-    before = [chart.proto.spec for chart in page.get("plotly_chart")]
+    before = shown(page)
     page = again(control(page, key).set_value(value))
     assert address(page) == parameters
     assert alts(page) == [each.alt for each in wanted(parameters)]
-    after = [chart.proto.spec for chart in page.get("plotly_chart")]
+    after = shown(page)
     assert [new != old for old, new in zip(before, after, strict=True)] == changed
 
 
