@@ -22,7 +22,11 @@ def test_a_curve_is_named_beside_a_piece_of_its_line():
 
 def test_words_of_others_are_shown_letter_by_letter():
     written = markup(kinds.curves())
-    assert re.findall(r'<li class="(.*?)">', written) == ["xv-at-0", "xv-at-1", "xv-at-2"]
+    assert re.findall(r'<li class="(.*?)">', written) == [
+        "xv-at-1",
+        "xv-at-2",
+        "xv-at-3",
+    ]  # after one band
     assert "bound &lt;b&gt;" in written
     assert "<b>" not in written
 

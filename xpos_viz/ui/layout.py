@@ -12,6 +12,7 @@ LARGE = 1.375
 
 _ALWAYS = """
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; max-width: 100rem; }
+.stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
 @media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
@@ -58,8 +59,8 @@ ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; 
 """
 _LIT = "\n".join(
     f'[class*="st-key-fit_"]:has(.xv-at-{place}:hover) .scatterlayer '
-    f"> .trace:not(.traceline{place}, .traceband{place}) {{ opacity: .1 !important; }}"
-    for place in range(len(REGISTRY))
+    f"> .trace:not(:nth-child({place + 1})) {{ opacity: .1 !important; }}"
+    for place in range(2 * len(REGISTRY))  # lines, after their bands
 )
 """Pointing at a name in the legend pales all other curves."""
 

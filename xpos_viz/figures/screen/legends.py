@@ -33,10 +33,15 @@ def entries(description: Description) -> list[Entry]:
 
 
 def markup(description: Description) -> str:
-    """Write the legend as a list, or nothing where there is none."""
+    """Write the legend as a list, or nothing where there is none.
+
+    Each item has a class with the place of its line among all that is drawn: bands come first.
+    """
+    curves = description.curves if isinstance(description, Curves) else ()
+    bands = sum(curve.band is not None for curve in curves)
     items = "".join(
         f'<li class="xv-at-{place}">{sign} {escape(label)}</li>'
-        for place, (label, sign) in enumerate(entries(description))
+        for place, (label, sign) in enumerate(entries(description), bands)
     )
     return items and f'<ul class="xv-legend">{items}</ul>'
 

@@ -51,7 +51,6 @@ def _path(label: str, path: NDArray[np.complex128], place: int) -> Spec:
         "x": sent(path.real),
         "y": sent(path.imag),
         "name": label,
-        "uid": f"line{place}",
         "mode": "lines",
         "line": {"color": colour, "width": 1.2},
         "hoverinfo": "skip",
