@@ -166,7 +166,7 @@ def test_a_map_is_that_of_python(tmp_path):
     options = ("--name", "pronoun", "--size", 5, "--reduce", "max", "--mask", "sliding:9")
     printed, said, code = call("map", "xpos", *options, "--out", path)
     assert (printed, code) == ("", 0)
-    assert said == f"maps\nWrote {path}: {path.stat().st_size:,} bytes.\n"
+    assert said == f"Computing the maps…\nWrote {path}: {path.stat().st_size:,} bytes.\n"
     vectors = Sample("pronoun", 8, 2).load(64)
     pooled = pooled_map(
         vectors.q,
@@ -336,7 +336,7 @@ def test_a_figure_may_be_a_dark_slide_with_a_caption(tmp_path):
 def test_a_long_figure_shows_its_progress(tmp_path):
     path = tmp_path / "long.png"
     _, said, code = call("figure", "long", "--long-length", 128, "--out", path)
-    assert (said, code) == (f"maps\nWrote {path}: {path.stat().st_size:,} bytes.\n", 0)
+    assert (said, code) == (f"Computing the maps…\nWrote {path}: {path.stat().st_size:,} bytes.\n", 0)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
@@ -475,7 +475,7 @@ def test_a_long_map_can_be_interrupted(tmp_path):
     words = ("map", "--source", "random", "--length", "1000000", "--stage", "weights")
     with process(*words, "--out", str(tmp_path / "a.npz")) as running:
         assert running.stderr is not None
-        assert running.stderr.readline() == "maps\n"
+        assert running.stderr.readline() == "Computing the maps…\n"
         running.send_signal(signal.SIGINT)
         printed, said = running.communicate(timeout=60)
     assert (running.returncode, printed) == (130, "")
@@ -537,7 +537,7 @@ def test_what_is_exported_can_be_made_again(words, name, start, tmp_path):
     assert path.read_bytes()[: len(start)].lower() == start.lower()
     printed, said, code = call("reproduce", path, "--out", again)
     assert code == 0, said
-    assert said.startswith("reproduce\n")
+    assert said.startswith("Making it again…\n")
     assert json.loads(printed)["xpos_viz"]["page"] == words[0]
     assert said.endswith("All numbers are those of the file's recipe, to the last bit.\n")
     assert again.read_bytes().startswith(b"\x89PNG")
