@@ -54,8 +54,9 @@ def csv(table: pd.DataFrame) -> bytes:
     >>> csv(pd.DataFrame({"token": ["=1", "'=1", "'s"], "lag": [-1, 0, 1]})).decode().split()
     ['token,lag', "'=1,-1", "''=1,0", "'s,1"]
     """
-    words = table.select_dtypes(exclude=["number", "bool"])
-    return table.assign(**words.map(_inert)).to_csv(index=False).encode()
+    words = table.select_dtypes(exclude=["number", "bool"]).map(_inert)
+    inert = {str(name): column for name, column in words.items()}
+    return table.assign(**inert).to_csv(index=False).encode()
 
 
 def parquet(table: pd.DataFrame, metadata: Mapping[str, str]) -> bytes:
