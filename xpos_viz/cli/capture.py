@@ -50,7 +50,7 @@ def command(model: str, text: str, out: Path, layers: str | None, dtype: str) ->
         planned = plan(model, words, layers=kept, dtype=dtype)
         count, tokens = len(planned.layers), planned.reading.length
         click.echo(f"{count:,} layers, {tokens:,} tokens: {planned.estimate}.", err=True)
-        with progress("capture") as report:
+        with progress("Reading the text") as report:
             taken = planned.run(report)
     except MemoryError as error:
         raise click.ClickException(str(error)) from error

@@ -10,9 +10,10 @@ from xpos_viz.figures.lines import FAMILY_LINES
 from xpos_viz.figures.words import counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
-from xpos_viz.theme import LEVEL
+from xpos_viz.theme import DASHES, LEVEL
 
 _COLOURS = {name: place for place, name in enumerate(FORMATS, 2)}  # lines of the theme
+_STROKES = dict(zip(FORMATS, dict.fromkeys(DASHES), strict=True))
 _XPOS, _ = FAMILY_LINES["xpos"]
 _ORIGINS = {"start": "dash", "centred": "solid"}  # strokes, in the colour of XPos
 
@@ -53,7 +54,7 @@ def overflow_curves(
         for origin, dash in _ORIGINS.items()
     ]
     lines += [
-        Curve(name, ends, np.full(2, digits[name]), line=_COLOURS[name], dash="dot")
+        Curve(name, ends, np.full(2, digits[name]), line=_COLOURS[name], dash=_STROKES[name])
         for name in formats
     ]
     marks = [mark for origin in _ORIGINS for mark in _meetings(study, origin, formats)]
@@ -98,7 +99,7 @@ def angle_curves(
     """
     curves = {name: study.curve() for name, study in studies.items()}
     lines = [
-        Curve(name, x[x > 0], y[x > 0], line=_COLOURS[name], dash="solid")
+        Curve(name, x[x > 0], y[x > 0], line=_COLOURS[name], dash=_STROKES[name])
         for name, (x, y) in curves.items()
     ]
     across = np.array([1.0, max(x[-1] for x, _ in curves.values())])

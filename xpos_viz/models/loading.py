@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import torch
 
+from xpos_viz.choice import check_choice
 from xpos_viz.models.library import library
 
 Model = Any
@@ -197,8 +198,7 @@ def source_of(model: object, tokenizer: object = None, dtype: str = "float32") -
         For a dtype or a place that there is not, or where transformers is not installed.
     """
     library("transformers")
-    if dtype not in DTYPES:
-        raise ValueError(f"unknown dtype {dtype!r:.40}; use one of: {', '.join(DTYPES)}.")
+    check_choice("dtype", dtype, DTYPES)
     if not isinstance(model, str | Path):
         return Loaded(model, tokenizer)
     path = Path(model).expanduser()
