@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from tests import drawn, kinds
+from xpos_viz.figures.description import Curve
 from xpos_viz.figures.files import SIZES, Paper
 from xpos_viz.figures.paper_pen import draw, save
 from xpos_viz.theme import INKS, LINES, SCALES
@@ -89,6 +90,12 @@ def test_curves_have_bands_marks_and_axes(logarithmic):
     low, high = axes.get_ylim()
     assert high > 4
     assert 0 < low < 1e-3 if logarithmic else low < -1
+
+
+def test_a_curve_of_one_point_is_seen():
+    point = Curve("point", np.array([0.0]), np.array([4.0]))
+    [axes] = draw(replace(kinds.curves(logarithmic=False), curves=(point,), marks=())).axes
+    assert [line.get_marker() for line in axes.lines if line.get_label() == "point"] == ["o"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.page import checked, data, document, script
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.paper_pen import save
-from xpos_viz.figures.words import data_words, label, mask_words
+from xpos_viz.figures.words import data_words, encoding_words, label, mask_words
 from xpos_viz.inputs import Computed
 from xpos_viz.inputs.labels import plain_text
 from xpos_viz.pictures import PICTURES
@@ -120,7 +120,7 @@ def _explained(text: Text) -> Iterator[str]:
         yield f"<dt>{_safe(text(f'ui.{name}'))}</dt><dd>{_safe(text(f'ui.{name}_help'))}</dd>"
     yield "</dl>"
     for row in (REGISTRY["rope"], REGISTRY["xpos"]):
-        yield f'<p class="faint">{_safe(f"{row.label}: {row.formula} ({row.source})")}</p>'
+        yield f'<p class="faint">{_safe(encoding_words(row, text))}</p>'
 
 
 def _read(state: State, text: Text) -> Iterator[str]:

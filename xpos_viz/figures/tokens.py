@@ -358,5 +358,5 @@ def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:
 def _heads_alt(heads: Heads, what: str, text: Text) -> str:
     """All heads in words and numbers."""
     count = len(heads.before.distance)
-    alt = text("tokens.heads_alt", count=count, layer=heads.inputs.layer, what=what)
-    return f"{alt} {heads_words(heads, text)}"
+    said = {"what": what, "heads": heads_words(heads, text)}
+    return text("tokens.heads_alt", count=count, layer=heads.inputs.layer, **said)

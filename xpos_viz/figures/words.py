@@ -1,7 +1,7 @@
 """Numbers and encodings as a reader sees them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
 
@@ -210,7 +210,26 @@ def mask_words(mask: str, text: Text) -> str:
 
 def listed(items: Sequence[str], text: Text) -> str:
     """Write some words one after the other, as a language does."""
-    return reduce(lambda head, tail: text("figure.list", head=head, tail=tail), items or [""])
+    return _joined(items, "figure.list", text)
+
+
+def clauses(items: Sequence[str], text: Text) -> str:
+    """Write some clauses one after the other, as a language does."""
+    return _joined(items, "figure.clauses", text)
+
+
+def curve_ends(curves: Iterable[tuple[str, NDArray[np.float64]]], text: Text) -> str:
+    """Say where each curve, of a name and its values, begins and ends."""
+    said = [
+        text("figure.curve_alt", label=name, first=rounded(values[0]), last=rounded(values[-1]))
+        for name, values in curves
+    ]
+    return clauses(said, text)
+
+
+def _joined(items: Sequence[str], key: str, text: Text) -> str:
+    """Items put together two by two, by a sentence of a head and a tail."""
+    return reduce(lambda head, tail: text(key, head=head, tail=tail), items or [""])
 
 
 def settings(encoding: Encoding, text: Text) -> str:
@@ -261,6 +280,16 @@ def family_formula(family: Family) -> str:
     'λᵢ = iθᵢ,  θᵢ = base^(−2i/d)'
     """
     return family.formula.replace("_i", "ᵢ")
+
+
+def encoding_words(family: Family, text: Text) -> str:
+    """Write a family of encodings with its formula and where it is from."""
+    return text(
+        "figure.encoding",
+        name=family_name(family, text),
+        formula=family_formula(family),
+        source=family.source,
+    )
 
 
 def label(encoding: Encoding, text: Text) -> str:
