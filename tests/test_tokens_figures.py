@@ -106,7 +106,7 @@ def test_a_tint_is_said_by_a_line_a_mark_and_words():
     assert 'role="group" aria-label="Said."' in html
     assert (
         '<p>▼ loses <i class="xv-loss xv-loss-2">2</i><i class="xv-loss xv-loss-1">1</i> '
-        '<i class="xv-gain xv-gain-1">1</i><i class="xv-gain xv-gain-2">2</i> gains ▲ (points) · '
+        '<i class="xv-gain xv-gain-1">1</i><i class="xv-gain xv-gain-2">2</i> gains ▲ points · '
         '<i class="xv-query">query</i> · <i class="xv-faint">ahead</i></p>'
     ) in html
     assert ".xv-gain { text-decoration: underline solid" in html

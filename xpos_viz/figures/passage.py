@@ -143,7 +143,7 @@ def _legend(passage: Passage) -> str:
         "".join(f'<i class="xv-{side} xv-{side}-{level}">{step}</i>' for level, step in order)
         for side, order in (("loss", steps[::-1]), ("gain", steps))
     )
-    scale = f"{_SIGNS['loss']} {loss} {losses} {gains} {gain} {_SIGNS['gain']} ({unit})"
+    scale = f"{_SIGNS['loss']} {loss} {losses} {gains} {gain} {_SIGNS['gain']} {unit}"
     roles = f'<i class="xv-query">{query}</i> · <i class="xv-faint">{ahead}</i>'
     return f"<p>{scale} · {roles}</p>"
 

@@ -70,6 +70,7 @@ def overflow_curves(
         y=text("precision.digits_axis"),
         logarithmic=True,
         curves=tuple(lines),
+        notes=(text("precision.digits_note"),),
         logarithmic_y=True,
         marks=tuple(marks),
     )

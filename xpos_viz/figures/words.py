@@ -12,6 +12,7 @@ from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
 from xpos_viz.inputs import SOURCES, Captured, Computed, Inputs
+from xpos_viz.inputs.labels import LETTERS
 from xpos_viz.inputs.labels import label as shown_as
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
@@ -194,6 +195,14 @@ def text_words(inputs: Computed, text: Text) -> str:
             tokens=tokens(inputs.tokens, text),
         )
     return text("figure.bundled", name=text(f"ui.samples.{inputs.name}"))
+
+
+def excerpt_words(inputs: Computed, text: Text) -> list[str]:
+    """Say how much of a text is shown where it is not shown whole."""
+    letters = len(inputs.capture.text)
+    if letters <= LETTERS:
+        return []
+    return [text("figure.excerpt", shown=number(LETTERS), letters=number(letters))]
 
 
 def model_name(inputs: Captured, text: Text) -> str:

@@ -82,8 +82,12 @@ function drawLine(ctx, { values, colour, dash }, lags, scale) {
   ctx.setLineDash(DASHES[dash]);
   ctx.beginPath();
   values.forEach((g, place) => ctx.lineTo(scale.x(lags[place]), scale.y(g)));
-  if (values.length === 1) ctx.arc(scale.x(lags[0]), scale.y(values[0]), 3, 0, 2 * Math.PI);
   ctx.stroke();
+  if (values.length === 1) {
+    ctx.arc(scale.x(lags[0]), scale.y(values[0]), 4, 0, 2 * Math.PI);
+    ctx.fillStyle = colour;
+    ctx.fill();
+  }
   ctx.restore();
 }
 
