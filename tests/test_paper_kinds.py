@@ -92,6 +92,12 @@ def test_curves_have_bands_marks_and_axes(logarithmic):
     assert 0 < low < 1e-3 if logarithmic else low < -1
 
 
+def test_a_curve_of_one_point_is_seen():
+    point = Curve("point", np.array([0.0]), np.array([4.0]))
+    [axes] = draw(replace(kinds.curves(logarithmic=False), curves=(point,), marks=())).axes
+    assert [line.get_marker() for line in axes.lines if line.get_label() == "point"] == ["o"]
+
+
 @pytest.mark.parametrize(
     "y",
     [[1e-200, 1e200], [0.0, -1.0], [np.nan] * 2, [2.0, 2.0], [2.0, 3.0], [5e-324, 1e308]],

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests import drawn, kinds
-from xpos_viz.figures.description import Mark
+from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
 from xpos_viz.theme import INKS, LINES
 
@@ -70,6 +70,12 @@ def test_curves_have_the_colour_of_their_line():
     lines = drawn.spec(draw(plain))["data"][1:4]
     assert [trace["line"]["color"] for trace in lines] == list(LINES[:3])
     assert [trace["line"]["dash"] for trace in lines] == ["solid", "dot", "dot"]
+
+
+def test_a_curve_of_one_point_is_seen():
+    point = Curve("point", np.array([0.0]), np.array([4.0]))
+    traces = drawn.spec(draw(replace(kinds.curves(logarithmic=False), curves=(point,))))["data"]
+    assert [trace["mode"] for trace in traces if trace.get("name") == "point"] == ["markers"]
 
 
 def test_what_has_no_logarithm_is_a_gap():

@@ -133,6 +133,19 @@ def test_any_capture_is_shown(page, changes):
     assert not app.warning
 
 
+@pytest.mark.parametrize(
+    ("letters", "said"),
+    [(8000, []), (9001, ["Shown: the first 8,000 of 9,001 characters."])],
+)
+def test_of_a_long_text_the_beginning_is_shown(letters, said):
+    data = keep(capture(text=("tide " * 1801)[:letters]))
+    app = opened({"source": "capture", "data": data})
+    (shown,) = (text.value for text in app.text)
+    assert shown == ("tide " * 1600).strip()
+    notes = [re.sub(r"\\(.)", r"\1", caption.value) for caption in app.caption]
+    assert [note for note in notes if note.startswith("Shown:")] == said
+
+
 @pytest.mark.parametrize("tokens", [1, 2])
 def test_few_tokens(tokens):
     q, k = random(queries=tokens, keys=tokens)

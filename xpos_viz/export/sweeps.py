@@ -145,7 +145,7 @@ def sweep(
     written = tuple(_written(parameter, value, text) for value in values)
     shared = text("export.shared")
     said = [
-        titled(replace(frame, notes=(*frame.notes, shared)), name)
+        titled(replace(frame, notes=(*frame.notes, shared)), name, text)
         for frame, name in zip(on_one_scale(frames), written, strict=True)
     ]
     return Sweep(parameter, values, text(f"ui.{parameter}"), written, tuple(said))

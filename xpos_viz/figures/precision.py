@@ -7,7 +7,7 @@ import numpy as np
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES
-from xpos_viz.figures.words import counted, label, number, rounded, tokens
+from xpos_viz.figures.words import clauses, counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
 from xpos_viz.theme import DASHES, LEVEL
@@ -65,12 +65,13 @@ def overflow_curves(
     reach = [_reach(study, name, text) for name in formats]
     return Curves(
         name="overflow",
-        alt=text("precision.overflow_alt", label=label(encoding, text), reach="; ".join(reach)),
+        alt=text("precision.overflow_alt", label=label(encoding, text), reach=clauses(reach, text)),
         title=(text("precision.overflow_title"), label(encoding, text)),
         x=text("precision.length_axis"),
         y=text("precision.digits_axis"),
         logarithmic=True,
         curves=tuple(lines),
+        notes=(text("precision.digits_note"),),
         logarithmic_y=True,
         marks=tuple(marks),
     )
@@ -119,7 +120,7 @@ def angle_curves(
     words = text(f"ui.kept_words.{kept}")
     return Curves(
         name="angles",
-        alt=text("precision.angles_alt", kept=words, ends="; ".join(ends)),
+        alt=text("precision.angles_alt", kept=words, ends=clauses(ends, text)),
         title=(
             text("precision.angles_title"),
             label(encoding, text),

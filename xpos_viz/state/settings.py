@@ -103,7 +103,11 @@ class Whole:
         number = value if isinstance(value, int) and not isinstance(value, bool) else None
         if number is not None and self.lower <= number <= self.upper:
             return number
-        raise ValueError(
+        raise ValueError(self.refusal(name, value))
+
+    def refusal(self, name: str, value: object) -> str:
+        """Return what is said of a value that is not legal."""
+        return (
             f"{name} must be a whole number from {self.lower} to {self.upper}, "
             f"got {value!r:.40}; use {self.usual}."
         )

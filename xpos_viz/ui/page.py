@@ -17,7 +17,7 @@ from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Heatmaps, Plane
 from xpos_viz.figures.screen import legends
-from xpos_viz.figures.words import family_formula, family_name
+from xpos_viz.figures.words import encoding_words
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -207,10 +207,7 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [
-            f"{family_name(row, text)}: {family_formula(row)} ({row.source})" for row in families
-        ]
-        st.caption("  \n".join(rows))
+        st.caption("  \n".join(encoding_words(row, text) for row in families))
 
 
 def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:

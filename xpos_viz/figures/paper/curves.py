@@ -48,6 +48,7 @@ def _draw_lines(sheet: Sheet, axes: Axes, curves: Curves) -> None:
             finite(curve.y),
             color=colour,
             linestyle=_STROKES[dash],
+            marker="o" if len(curve.x) == 1 else "",
             linewidth=1.4 * sheet.unit,
             label=drawable(curve.label),
         )

@@ -2,6 +2,7 @@
 
 from xpos_viz.figures.description import Bars
 from xpos_viz.figures.screen import Spec, apart, axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.screen.maps import worded
 from xpos_viz.theme import Ink, stroke
 
 _HEIGHT, _BELOW = 236, 70  # pixels of the axes, and of labels
@@ -17,7 +18,8 @@ def draw(bars: Bars, ink: Ink) -> Spec:
             "y": sent(heights),
             "name": safe(name),
             "marker": {"color": stroke(place)[0]},
-            "hovertemplate": "%{y:.5~g}",
+            "customdata": worded(heights),
+            "hovertemplate": "%{customdata}",
         }
         for place, (name, heights) in enumerate(bars.series)
     ]

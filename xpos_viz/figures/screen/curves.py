@@ -96,7 +96,7 @@ def _lines(curves: Curves) -> Iterator[Spec]:
             "y": _heights(curve.y, curves),
             "name": safe(curve.label),
             "legendgroup": str(place),
-            "mode": "lines",
+            "mode": "lines" if len(curve.x) > 1 else "markers",
             "line": {"color": colour, "width": 2, "dash": dash},
         } | _read(curve.y, curves)
 
