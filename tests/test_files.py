@@ -318,6 +318,15 @@ def test_a_file_may_not_be_longer_than_is_taken(tmp_path):
         )
 
 
+@pytest.mark.parametrize("file", [None, "", 5, io.StringIO("q0,k0")], ids=repr)
+def test_what_is_no_file_at_all(file):
+    got = "q0,k0" if isinstance(file, io.StringIO) else file
+    assert message(read_capture, file) == (
+        f"file must be a path, bytes, or a file opened with 'rb', got {got!r}; "
+        'use read_capture("mine.npz").'
+    )
+
+
 def test_words_that_are_json_have_their_names():
     words = json.dumps({"tokens": ["a"] * 5, "encodings": [{"name": "yarn", "head_dim": 8}]})
     read = read_capture(npz(**arrays(), words=words))
