@@ -302,6 +302,13 @@ def test_limits_are_those_of_the_capture_that_is_read():
         "queries and keys must be at most 4 tokens, got 5; "
         "use a part of them, or set XPOS_VIZ_MAX_TOKENS."
     )
+    assert message(read_capture, npz(**arrays()), limits=Limits(width=6)) == (
+        "head_dim must be at most 6, got 8; use a part of the columns, or set XPOS_VIZ_MAX_WIDTH."
+    )
+    assert message(read_capture, npz(**arrays()), limits=Limits(heads=11)) == (
+        "layers × heads must be at most 11, got 2 × 6; "
+        "use fewer of them, or set XPOS_VIZ_MAX_HEADS."
+    )
     assert message(read_capture, npz(**arrays()), limits=Limits(cells=299)) == (
         "layers × heads × queries × keys must be at most 299, got 2 × 6 × 5 × 5 = 300; "
         "use fewer layers or heads, or set XPOS_VIZ_MAX_CELLS."

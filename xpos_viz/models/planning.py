@@ -35,6 +35,8 @@ class Plan:
         Where the model comes from.
     config
         The configuration of its text model.
+    width
+        Columns of a head.
     layers
         The numbers of the layers that are kept, ascending.
     reading
@@ -45,6 +47,7 @@ class Plan:
 
     source: Source
     config: Any
+    width: int
     layers: tuple[int, ...]
     reading: Reading
     estimate: Estimate = field(repr=False)
@@ -202,7 +205,7 @@ def plan(
         layers=len(wanted),
         tokens=reading.length,
     )
-    return Plan(source, config, wanted, reading, needed)
+    return Plan(source, config, width, wanted, reading, needed)
 
 
 def _checked_layers(layers: Sequence[int] | None, count: int) -> tuple[int, ...]:

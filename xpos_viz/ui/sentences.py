@@ -142,7 +142,7 @@ def _planned(asked: Asked, report: Report) -> Plan:
     report(0.0)
     planned = plan(model, words, layers=layers)
     length, heads = planned.reading.length, planned.config.num_attention_heads
-    LIMITS.check_size(len(planned.layers), heads, length, length)
+    LIMITS.check_size(len(planned.layers), heads, length, length, planned.width)
     if (size := planned.estimate.vectors) > LIMITS.kept:
         raise ValueError(
             f"queries and keys must be at most {amount(LIMITS.kept)}, got {amount(size)}; use "

@@ -81,7 +81,8 @@ class Parts:
         parts = self.without_batch()
         order = parts.order(reading)
         of_q, of_k = sizes(order, parts.q.shape), sizes(order, parts.k.shape)
-        limits.check_size(of_q["layers"], of_q["heads"], of_q["tokens"], of_k["tokens"])
+        layers, heads, queries, width = of_q.values()
+        limits.check_size(layers, heads, queries, of_k["tokens"], width)
         q, k = (_ordered(x, order) for x in (parts.q, parts.k))
         return Capture(q, k, **_arguments(parts.words, q.shape[-1], limits))
 
