@@ -103,5 +103,5 @@ def test_long_layers_say_how_far_they_are(monkeypatch):
     monkeypatch.setattr("xpos_viz.studies.changes._CELLS", 2 * 5 * 2)
     told = []
     changes(brought().capture, progress=told.append)
-    assert told == pytest.approx([0.2, 0.4, 0.5, 0.7, 0.9, 1.0])
+    assert told == pytest.approx([1 / 6, 1 / 3, 1 / 2, 2 / 3, 5 / 6, 1.0])
     assert torch.equal(brought().capture.key_positions, torch.arange(5.0, dtype=torch.float64))

@@ -129,8 +129,9 @@ def attention_weights(
     tensor([[0.5000, 0.5000],
             [0.0000, 0.0000]])
     """
-    if logits.shape[-1] == 0:
-        return logits
+    weights = logits.softmax(-1)
+    if not weights[..., :1].isnan().any():  # else a row sees no key, or has a logit of +inf
+        return weights
     blind = logits.amax(-1, keepdim=True) == -torch.inf
     bounded = torch.where(blind, 0.0, logits).clamp(max=torch.finfo(logits.dtype).max)
     return torch.where(blind, 0.0, bounded.softmax(-1))

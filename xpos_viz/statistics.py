@@ -1,9 +1,8 @@
 r"""Numbers of attention weights, one per query: how spread, how far, how much near or first.
 
 All of them read weights (…, L_q, L_k), whose rows sum to 1
-(:func:`xpos_viz.attention_weights`), and give (…, L_q) in float64, which is what they are
-summed in; the parts of a sum have the dtype of the weights, at least float32. A row with every
-key masked is zero and has no attention: NaN.
+(:func:`xpos_viz.attention_weights`), and give (…, L_q) in float64, summed in the dtype of the
+weights, at least float32. A row with every key masked is zero and has no attention: NaN.
 """
 
 import math
@@ -45,7 +44,7 @@ def attention_entropy(weights: Weights) -> PerQuery:
     """
     w = _wide(weights)
     logs = w.clamp(min=torch.finfo(w.dtype).tiny).log()
-    return _where_seen(weights, -(w * logs).sum(-1, dtype=torch.float64))
+    return _where_seen(weights, -(w * logs).sum(-1))
 
 
 def attention_distance(
@@ -83,7 +82,7 @@ def attention_distance(
     """
     lags, _, _ = _places(weights, query_positions, key_positions)
     w = _wide(weights)
-    return _where_seen(weights, (w * lags.abs().to(w)).sum(-1, dtype=torch.float64))
+    return _where_seen(weights, (w * lags.abs().to(w)).sum(-1))
 
 
 def window_share(
@@ -127,7 +126,7 @@ def window_share(
         raise ValueError(f"window must be a number of tokens > 0, got {window!r}; use 128.")
     lags, _, _ = _places(weights, query_positions, key_positions)
     near = lags.abs() < window
-    return _where_seen(weights, weights.double().masked_fill(~near, 0.0).sum(-1))
+    return _where_seen(weights, (_wide(weights) * near).sum(-1))
 
 
 def sink_share(weights: Weights, *, key_positions: Positions | None = None) -> PerQuery:
@@ -167,7 +166,7 @@ def sink_share(weights: Weights, *, key_positions: Positions | None = None) -> P
         )
     _, _, n = _places(weights, range(queries), key_positions)
     first = n.argmin(-1, keepdim=True)[..., None, :].expand(*weights.shape[:-1], 1)
-    return _where_seen(weights, weights.gather(-1, first).squeeze(-1).double())
+    return _where_seen(weights, weights.gather(-1, first).squeeze(-1))
 
 
 def total_variation(weights: Weights, others: Weights) -> PerQuery:
@@ -204,7 +203,7 @@ def total_variation(weights: Weights, others: Weights) -> PerQuery:
             f"both weights must have one shape, got {tuple(weights.shape)} and "
             f"{tuple(others.shape)}; use the same queries and keys."
         )
-    moved = (_wide(others) - _wide(weights)).abs().sum(-1, dtype=torch.float64) / 2
+    moved = (_wide(others) - _wide(weights)).abs().sum(-1) / 2
     return _where_seen(weights, moved)
 
 
@@ -286,4 +285,4 @@ def _wide(weights: Weights) -> Weights:
 
 def _where_seen(weights: Weights, values: PerQuery) -> PerQuery:
     """Values of the queries that see a key, and NaN for the others."""
-    return values.masked_fill(weights.sum(-1) == 0, math.nan)
+    return values.double().masked_fill(weights.sum(-1) == 0, math.nan)

@@ -7,18 +7,20 @@ not trained with it: this shows what the decay would take and give, not what a m
 with XPos would read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xpos_viz.attention import visible_keys
-from xpos_viz.encoding import Encoding, decay
+from xpos_viz.attention import attention_weights, visible_keys
+from xpos_viz.encoding import Encoding, decay, nope
 from xpos_viz.inputs import Capture, Computed
 from xpos_viz.kernel import apply_encoding
 from xpos_viz.measurements import frozen
@@ -40,6 +42,7 @@ MEASURES: tuple[str, ...] = ("variation", "entropy", "distance")
 """How a change is measured: total variation, or what is added to entropy or to mean distance."""
 
 _CELLS = 1 << 22  # weights of a layer that are formed at a time
+_AT_ONCE = 2  # strips that are computed at a time, each in a thread
 _STRIP = 128  # most queries of them: what none of these sees is not formed
 _TEXTS = 64  # texts whose numbers are kept
 
@@ -218,93 +221,88 @@ def _changes(
     scale_base: float,
     report: Progress,
 ) -> Changes:
-    """The numbers of all layers, one after the other."""
+    """The numbers of all layers, one after the other, some strips of each at a time."""
     fading = decay(capture.head_dim, gamma=gamma, scale_base=scale_base)
     rows, count = list[Tensor](), len(capture.layers)
-    for done, (layer, own) in enumerate(zip(capture.layers, owns, strict=True)):
-        strips = _layer(capture, layer, own, fading)
-        parts = list[Tensor]()
-        for share, numbers in strips:
-            parts.append(numbers)
-            report((done + share) / count)
-        rows.append(torch.cat(parts, -1).nanmean(-1))
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        for done, (layer, own) in enumerate(zip(capture.layers, owns, strict=True)):
+            strips, parts = _strips(capture, layer, own, fading), list[Tensor]()
+            for part in pool.map(lambda strip: strip(), strips):
+                parts.append(part)
+                report((done + len(parts) / len(strips)) / count)
+            rows.append(torch.cat(parts, -1).nanmean(-1))
+    finally:
+        pool.shutdown(cancel_futures=True)
     numbers = (frozen(each.numpy()) for each in torch.stack(rows, 1))
     return Changes(capture.layers, owns, gamma, scale_base, *numbers)
 
 
-def _layer(
+def _strips(
     capture: Capture, layer: int, own: Encoding, fading: Encoding
-) -> Iterator[tuple[float, Float[Tensor, "numbers heads queries"]]]:
-    """The numbers of a layer, whose weights are formed strip after strip, and the share done."""
+) -> list[Callable[[], Float[Tensor, "numbers heads queries"]]]:
+    """What computes the numbers of a layer, some queries at a time."""
     if fades(own):
         raise ValueError(
             f"the encoding of layer {layer} fades already, got {own!r:.120}; "
             "use rope or another that does not, or compare weights of a capture."
         )
-    turned = bool(own.theta.any())
-    fading = fading.replace(rotary_width=own.rotary_width)
+    vectors, both = capture.layer_vectors(layer), (own, own)
+    if own.theta.any():  # its own rotation first: what is applied next is added to that
+        vectors = _turned(capture, own, *vectors)
+        both = (nope(own.head_dim), fading.replace(rotary_width=own.rotary_width))
     queries, keys = len(capture.query_positions), len(capture.key_positions)
     size = max(1, min(_STRIP, _CELLS // (capture.heads * keys)))
-    for start in range(0, queries, size):
-        strip = _strip(capture, layer, slice(start, start + size))
-        before = strip.weights(layer, own)
-        after = _faded(strip, own).weights(layer, fading) if turned else before
-        yield min(1.0, (start + size) / queries), _numbers(strip, before, after)
+    parts = (slice(start, start + size) for start in range(0, queries, size))
+    return [partial(_strip, capture, layer, both, *vectors, part) for part in parts]
 
 
-def _strip(capture: Capture, layer: int, queries: slice) -> Capture:
-    """Some queries of a layer, and the keys up to the last they see, without their text.
-
-    Their dtype holds products of them.
-    """
-    place, m = capture.place(layer), capture.query_positions[queries]
-    q, k = capture.layer_vectors(layer)
-    seen = visible_keys(capture.masks[place], m, capture.key_positions).any(0)
-    keys = slice(int(seen.nonzero().amax()) + 1 if seen.any() else 1)
-    return Capture(
-        q[None, :, queries],
-        k[None, :, keys],
-        layers=(layer,),
-        layout=capture.layout,
-        query_positions=m,
-        key_positions=capture.key_positions[keys],
-        masks=(capture.masks[place],),
-        scales=(capture.scales[place],),
-        softcap=capture.softcap,
+def _strip(
+    capture: Capture,
+    layer: int,
+    encodings: tuple[Encoding, Encoding],
+    q: Tensor,
+    k: Tensor,
+    queries: slice,
+) -> Float[Tensor, "numbers heads queries"]:
+    """The numbers of some queries of a layer; NaN for one that sees a single key."""
+    m, n = capture.query_positions[queries], capture.key_positions
+    mask = capture.masks[capture.place(layer)]
+    seen = visible_keys(mask, m, n)
+    keys = slice(_last(seen.any(0)) + 1)
+    before, after = (
+        attention_weights(capture.logits(layer, each, q[:, queries], k[:, keys], m, n[keys]))
+        for each in encodings
     )
+    return _numbers(before, after, m, n[keys]).masked_fill(seen.sum(-1) < 2, torch.nan)
 
 
-def _faded(strip: Capture, own: Encoding) -> Capture:
-    """The same after its own rotation, so that what is applied next is added to that."""
-    q, k = apply_encoding(
-        strip.q[0],
-        strip.k[0],
-        own,
-        query_positions=strip.query_positions,
-        key_positions=strip.key_positions,
-        layout=strip.layout,
-    )
-    return replace(strip, q=(q * own.temperature).to(q)[None], k=k[None])
+def _turned(capture: Capture, own: Encoding, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """Queries and keys of a layer after its own rotation, and its temperature."""
+    m, n = capture.query_positions, capture.key_positions
+    q, k = apply_encoding(q, k, own, query_positions=m, key_positions=n, layout=capture.layout)
+    return (q * own.temperature).to(q), k
+
+
+def _last(keys: Bool[Tensor, " keys"]) -> int:
+    """The last key that is seen; the first if there is none."""
+    return int((keys * torch.arange(len(keys))).amax())
 
 
 def _numbers(
-    strip: Capture, before: Tensor, after: Tensor
+    before: Tensor, after: Tensor, m: Tensor, n: Tensor
 ) -> Float[Tensor, "numbers heads queries"]:
-    """All numbers of each query; NaN for one that sees a single key."""
-    at = {"query_positions": strip.query_positions, "key_positions": strip.key_positions}
-    found = torch.stack(
+    """All numbers of each query."""
+    at = {"query_positions": m, "key_positions": n}
+    both = (before, after)
+    return torch.stack(
         [
-            total_variation(before, after),
-            *(attention_entropy(weights) for weights in (before, after)),
-            *(attention_distance(weights, **at) for weights in (before, after)),
-            *(
-                sink_share(weights, key_positions=strip.key_positions)
-                for weights in (before, after)
-            ),
+            total_variation(*both),
+            *(attention_entropy(weights) for weights in both),
+            *(attention_distance(weights, **at) for weights in both),
+            *(sink_share(weights, key_positions=n) for weights in both),
         ]
     )
-    seen = visible_keys(strip.masks[0], strip.query_positions, strip.key_positions).sum(-1)
-    return found.masked_fill(seen < 2, torch.nan)
 
 
 _kept: Kept[Changes] = Kept(_TEXTS)
