@@ -23,7 +23,7 @@ _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under t
 def draw(grid: Grid, ink: Ink) -> Spec:
     """Draw cells over their colour bar, rows downwards."""
     foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
-    layout = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
+    layout = sheet(ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
     words = {"text": factors_of(grid.values)} if grid.bar.powers else {}
     value = "%{text}" if words else "%{z:.6~g}"
     places = f"{safe(grid.y)} %{{y}}<br>{safe(grid.x)} %{{x}}"

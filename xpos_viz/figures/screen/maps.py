@@ -96,6 +96,11 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> Spec:
     return {"data": traces, "layout": layout}
 
 
+def width(across: int, side: float) -> float:
+    """Return the width of a sheet with panels of some side."""
+    return _LEFT + _RIGHT + across * side + (across - 1) * _GAP
+
+
 def _sheet(maps: Heatmaps, width: int, across: int) -> Sheet:
     """The sheet, with room between its rows if a colour bar stands there."""
     count, foot = len(maps.panels), 36 + _label_height(maps.axis)

@@ -8,9 +8,8 @@ from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent,
 from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import Ink, stroke
 
-_HEIGHT, _BELOW = 324, 190  # pixels of the axes, and of slider and legend
+_HEIGHT, _BELOW = 324, 150  # pixels of the axes, and of the slider
 _STEP = 80  # milliseconds that a step is shown
-_NAMED = 12  # most points in the legend; where there are more, pointing at them names them
 
 
 def draw(plane: Plane, ink: Ink) -> Spec:
@@ -32,10 +31,9 @@ def draw(plane: Plane, ink: Ink) -> Spec:
     both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
     both |= {"zerolinecolor": ink.faint, "nticks": 7}
     down = {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"}
-    layout = sheet(plane.title, ink, _HEIGHT, _BELOW) | {
+    layout = sheet(ink, _HEIGHT, _BELOW) | {
         "shapes": [circle | {"line": {"color": ink.faint, "width": 1}}],
         "hovermode": "closest",
-        "showlegend": len(plane.labels) <= _NAMED,
         "legend": legend(ink, -0.4),
         "xaxis": both | {"title": named(plane.x, ink)},
         "yaxis": both | down,
