@@ -27,12 +27,12 @@ REFUSED = {
     "anything": (
         b"\xff\xfe\x00\x01",
         (
-            "the file must be .npz, .npy, .safetensors or a table of numbers, got "
+            "the file must be .npz, .npy, .safetensors or a table of numbers in UTF-8, got "
             "one that begins with b'\\xff\\xfe\\x00\\x01'; use save_capture."
         ),
     ),
     "markup": (
-        b"<html>,1",
+        b"1,2,<html>,1",
         "a table must hold numbers, got '<html>'; use the names token, q0 \u2026 k0 \u2026 above.",
     ),
     # archives
@@ -316,7 +316,7 @@ REFUSED = {
     ),
     "a list that is none": (
         npz(**arrays(), words='{"masks": "causal"}'),
-        "masks must be a list, got 'causal'; use [ ].",
+        "masks must be a list, got 'causal'; use ['causal'].",
     ),
     "a mask that is none": (
         npz(**arrays(), words='{"masks": ["<script>"]}'),
@@ -339,8 +339,51 @@ REFUSED = {
     "offsets without a text": (
         npz(**arrays(), offsets=np.ones((5, 3), int)),
         (
-            "offsets must be (tokens, 2) whole numbers beside a text, got "
-            "[[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1,; use where each token starts and stops in it."
+            "offsets must be (tokens, 2) whole numbers beside a text, 0 ≤ start ≤ stop ≤ its "
+            "length, got [[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1,; "
+            "use where each token starts and stops in it."
+        ),
+    ),
+    "offsets beyond the text": (
+        npz(**arrays(), text="hello", offsets=np.array([[0, 1]] * 4 + [[4, 6]])),
+        (
+            "offsets must be (tokens, 2) whole numbers beside a text, 0 ≤ start ≤ stop ≤ its "
+            "length, got [[0, 1], [0, 1], [0, 1], [0, 1], [4, 6]]; use where each token starts and "
+            "stops in it."
+        ),
+    ),
+    "offsets that are all of the text, again and again": (
+        npz(**arrays(), text="h" * 1_000_000, offsets=np.array([[0, 1_000_000]] * 5)),
+        (
+            "offsets must be of at most 4,194,304 letters together, got 5,000,000; "
+            "use where each token starts and stops, or set XPOS_VIZ_MAX_LETTERS."
+        ),
+    ),
+    "a text without numbers": (
+        b"hi",
+        (
+            "the file must be .npz, .npy, .safetensors or a table with a row for each token and "
+            "as many columns of q as of k, an even number, got text that begins with "
+            "'hi': "
+            "1 rows, 0 columns of q and 1 of k; use commas between columns, and the names "
+            "token, q0, q1 … k0, k1 …"
+        ),
+    ),
+    "a table between semicolons": (
+        b"q0;q1;k0;k1\n1;2;3;4\n",
+        (
+            "the file must be .npz, .npy, .safetensors or a table with a row for each token and "
+            "as many columns of q as of k, an even number, got text that begins with "
+            "'q0;q1;k0;k1\\n1;2;': "
+            "1 rows, 1 columns of q and 0 of k; use commas between columns, and the names "
+            "token, q0, q1 … k0, k1 …"
+        ),
+    ),
+    "a shape that is very long": (
+        with_q(header(shape="(" + "9" * 300 + ", 2)")),
+        (
+            "q must have a header as NumPy writes it, got 359 bytes that begin with \"{'descr': "
+            "'<f4', 'fortran_order': False, 'shape': (99999999; use np.save."
         ),
     ),
     "positions that are none": (
@@ -417,27 +460,37 @@ REFUSED = {
     # tables
     "rows of many lengths": (
         b"1,2\n1,2,3\n",
-        "a table must have rows of one length, got [2, 3]; use commas between columns.",
+        (
+            "the file must be .npz, .npy, .safetensors or a table with rows of one length, got "
+            "text that begins with '1,2\\n1,2,3\\n' and lengths [2, 3]; use commas between columns."
+        ),
     ),
     "an odd table": (
         b"1,2,3\n",
         (
-            "the table must have a row for each token and as many columns of q as of k, got 1 "
-            "rows, "
-            "1 of q and 2 of k; use the names token, q0, q1 … k0, k1 …"
+            "the file must be .npz, .npy, .safetensors or a table with a row for each token and "
+            "as many columns of q as of k, an even number, got text that begins with "
+            "'1,2,3\\n': "
+            "1 rows, 1 columns of q and 2 of k; use commas between columns, and the names "
+            "token, q0, q1 … k0, k1 …"
         ),
     ),
     "only names": (
         b"q0,q1,k0,k1\n",
         (
-            "the table must have a row for each token and as many columns of q as of k, got 0 "
-            "rows, "
-            "2 of q and 2 of k; use the names token, q0, q1 … k0, k1 …"
+            "the file must be .npz, .npy, .safetensors or a table with a row for each token and "
+            "as many columns of q as of k, an even number, got text that begins with "
+            "'q0,q1,k0,k1\\n': "
+            "0 rows, 2 columns of q and 2 of k; use commas between columns, and the names "
+            "token, q0, q1 … k0, k1 …"
         ),
     ),
     "white space": (
         b"\n\n",
-        "a table must have rows of one length, got none; use commas between columns.",
+        (
+            "the file must be .npz, .npy, .safetensors or a table with rows of one length, got "
+            "text that begins with '\\n\\n' and lengths none; use commas between columns."
+        ),
     ),
     "a long table": (
         b"1,2,3,4\n" * (1 << 20),
