@@ -29,7 +29,7 @@ def test_no_word_of_a_csv_is_a_formula():
 
 
 def test_tokens_that_look_like_formulas_come_back():
-    brought = Capture(*torch.ones(2, 1, 1, len(FORMULAS), 8), tokens=FORMULAS)
+    brought = Capture(ones := torch.ones(1, 1, len(FORMULAS), 8), ones, tokens=FORMULAS)
     state = State(opening("capture", keep(brought)))
     content = bundle("tokens", state, "en")
     assert reproduce(content).same

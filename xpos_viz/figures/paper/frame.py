@@ -3,9 +3,11 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import cast
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from xpos_viz.figures.description import Bars, Curves, Grid, Plane
@@ -132,17 +134,22 @@ def _powers(axis: Axis, high: float) -> int:
     """How many powers of ten can stand side by side, the largest of which is the widest."""
     size = axis.get_tick_params()["labelsize"]
     largest = number(10.0 ** math.floor(math.log10(high)))
-    width = axis.axes.get_position().width * axis.axes.figure.get_figwidth()
+    width = axis.axes.get_position().width * _page(axis).get_figwidth()
     return max(2, int(width / (width_of(largest, size) + size / 72)))
 
 
 def _keep_on_paper(axis: Axis) -> None:
     """Let a number end at its tick where half of it would lie beyond the edge of the paper."""
-    figure = axis.axes.get_figure(root=True)
+    figure = _page(axis)
     for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True):
         x, _ = axis.axes.transData.transform((place, 1.0)) / figure.dpi
-        if x + width_of(label.get_text(), label.get_fontsize()) / 2 > figure.get_figwidth():
+        if x + width_of(label.get_text(), float(label.get_fontsize())) / 2 > figure.get_figwidth():
             label.set_horizontalalignment("right")
+
+
+def _page(axis: Axis) -> Figure:
+    """The whole figure that an axis is part of."""
+    return cast("Figure", axis.axes.get_figure(root=True))
 
 
 def word_ticks(sheet: Sheet, axis: Axis, words: Sequence[str], size: float) -> None:
