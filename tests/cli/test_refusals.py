@@ -96,7 +96,7 @@ def test_wrong_use_is_said_with_a_way_out(words):
         ),
         (
             ("export", "decay", "--out", "a.html"),
-            "only the page compare has a hand-out, got 'decay'; use a .zip.",
+            "only compare and learn have a hand-out, got 'decay'; use a .zip.",
         ),
         (
             ("export", "decay", "--sweep", "gamma", "--values", "1;2", "--out", "a.gif"),

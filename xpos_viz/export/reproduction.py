@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from xpos_viz.choice import check_choice
 from xpos_viz.export.animation import animation_html
-from xpos_viz.export.handout import handout
+from xpos_viz.export.handouts import HANDOUTS
 from xpos_viz.export.held import Made, data_in, holds, recipe_in
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
 from xpos_viz.export.sweeps import Sweep, sweep
@@ -145,4 +145,4 @@ def _page(recipe: Recipe, state: State, moving: Sweep | None) -> str:
     text = texts(state.language or "en")
     if moving is not None:
         return animation_html(moving, text, recipe.text())
-    return handout(state, text, recipe.text())
+    return HANDOUTS[recipe.page](state, text, recipe.text())

@@ -37,8 +37,7 @@ _ALWAYS = """
 }
 :has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
-/* symbols in colours are large enough to be told apart */
-.st-key-formula .katex { font-size: 1.6rem; }
+@media (min-width: 40rem) { .st-key-formula .katex { font-size: 1.6rem; } }
 /* pictures have the width there is, and a height that goes with it */
 [class*="st-key-wide_"], [class*="st-key-fit_"] { container-type: inline-size; }
 :is([class*="st-key-wide_"], [class*="st-key-fit_"]) .stPlotlyChart {
