@@ -20,7 +20,7 @@ ROPE_64 = rope(64)
 LAGS = torch.arange(0.0, 600.5, 0.5, dtype=torch.float64)
 """Lags close enough to each other that the fastest pair is a wave."""
 
-FAR_LAGS = torch.logspace(0, 14, 500, base=2.0, dtype=torch.float64).round().unique()
+FAR_LAGS = torch.logspace(0, 14, 2000, base=2.0, dtype=torch.float64).round().unique()
 """Whole lags, as many in each doubling where there are as many."""
 
 _PLACES = (0.0, 1.0, 2.0, 3.0, 6.0, 13.0, 19.0, 25.0, 44.0, 63.0)

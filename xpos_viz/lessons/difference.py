@@ -13,7 +13,7 @@ from xpos_viz.kernel import attention_scores
 from xpos_viz.lessons.model import Chapter, Control, Matrix, Seen, Step
 from xpos_viz.lessons.toy import ROPE, K, M, Q
 
-SENTENCE = Sample("pronoun", layer=8, head=0)
+SENTENCE = Sample("pronoun", layer=29, head=3)
 """A sentence as a model reads it: each token has a query and a key of its own."""
 
 MODEL = rope(HEAD_DIM, base=MODEL_BASE)
@@ -24,8 +24,7 @@ LAST = torch.tensor([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], dtype=torch.float64)
 
 _SHIFTS = (0.0, 1.0, 2.0, 3.0, 10.0, 100.0, 1e6)
 _LIMIT = 2.0  # |q||k|
-_ROUNDING = 1e-9  # a change below it is none
-_ONE = 1  # the token of the sentence whose query and key stand everywhere
+_ONE = 7  # the token of the sentence whose query and key stand everywhere
 _FAR = 1000.0  # places that the sentence is moved by
 
 
@@ -35,8 +34,8 @@ def shifted(shift: float | Tensor) -> Tensor:
 
 
 def changed(shift: float) -> Tensor:
-    """What becomes different when the last token alone moves by so many places."""
-    return shifted(shift * LAST) - shifted(0.0)
+    """What becomes different, but for rounding, when only the last token moves."""
+    return shifted(shift * LAST).round(decimals=9) - shifted(0.0).round(decimals=9)
 
 
 def read(whose: str, shift: float = 0.0) -> Tensor:
@@ -67,15 +66,15 @@ def _alone(shift: float) -> Seen:
     change = changed(shift)
     numbers = {"shift": shift, "place": 5 + shift, "lag": 2 + shift}
     numbers |= {"before": float(shifted(0.0)[5, 3]), "after": float(shifted(shift * LAST)[5, 3])}
-    numbers["changed"] = float((change.abs() > _ROUNDING).sum())
+    numbers["changed"] = float(change.count_nonzero())
     numbers["rest"] = float(change[:5, :5].abs().max())
-    return Seen(_six(change, M + shift * LAST, 2 * _LIMIT), numbers)
+    return Seen(_six(change, M + shift * LAST), numbers)
 
 
-def _six(values: Tensor, places: Tensor, limit: float = _LIMIT) -> Matrix:
+def _six(values: Tensor, places: Tensor) -> Matrix:
     """Numbers of six tokens, named by where they stand."""
     names = tuple(f"{place:,.0f}" for place in places.tolist())
-    return Matrix(values.numpy(), limit, rows=names, columns=names)
+    return Matrix(values.numpy(), _LIMIT, rows=names, columns=names)
 
 
 def _content(whose: str) -> Seen:
