@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
+from tests.lessons.seen import see
 from xpos_viz.lessons import STEPS
 
 PLACES = STEPS["hands"].control.values
 LAGS = STEPS["cancel"].control.values
 COUNTS = STEPS["added"].control.values
-BASES = STEPS["base"].control.values
+BASES = [float(base) for base in STEPS["base"].control.values]
 PRINTED = {0: 32, 1: 30.9168, 10: 21.0516, 100: 17.8747, 1024: 8.4136, 4096: 0.1119}
 """g of RoPE, d = 64, by lag, to four decimals."""
 
@@ -23,7 +24,7 @@ def off(angle):
 
 @pytest.mark.parametrize("m", PLACES)
 def test_hands_turn_at_their_speeds(m):
-    numbers = STEPS["hands"].see(m).numbers
+    numbers = see("hands", m).numbers
     assert numbers["fast_off"] == pytest.approx(off(m), abs=1e-9)
     assert numbers["slow_off"] == pytest.approx(off(0.1 * m), abs=1e-9)
     assert numbers["fast_turns"] == pytest.approx(m / (2 * math.pi))
@@ -31,7 +32,7 @@ def test_hands_turn_at_their_speeds(m):
 
 
 def test_each_hand_confuses_what_the_other_tells_apart():
-    near, far, both = (STEPS["hands"].see(m).numbers for m in (1.0, 44.0, 63.0))
+    near, far, both = (see("hands", m).numbers for m in (1.0, 44.0, 63.0))
     assert near["slow_off"] < 6 < 50 < near["fast_off"]
     assert far["fast_off"] < 2 < 100 < far["slow_off"]
     assert max(both["fast_off"], both["slow_off"]) < 10
@@ -39,7 +40,7 @@ def test_each_hand_confuses_what_the_other_tells_apart():
 
 @pytest.mark.parametrize("lag", LAGS)
 def test_bars_are_the_cosines_of_32_pairs(lag):
-    seen = STEPS["cancel"].see(lag)
+    seen = see("cancel", lag)
     cosines = [math.cos(lag * 10_000 ** (-i / 32)) for i in range(32)]
     assert seen.shown.series["cosine"] == pytest.approx(cosines, abs=tolerances.EXACT)
     assert seen.numbers["sum"] == pytest.approx(math.fsum(cosines), abs=tolerances.EXACT * 32)
@@ -49,12 +50,12 @@ def test_bars_are_the_cosines_of_32_pairs(lag):
 
 @pytest.mark.parametrize("lag", PRINTED)
 def test_their_sum_is_the_printed_one(lag):
-    numbers = STEPS["cancel"].see(float(lag)).numbers
+    numbers = see("cancel", float(lag)).numbers
     assert numbers["sum"] == pytest.approx(PRINTED[lag], abs=tolerances.COMPUTED)
 
 
 def test_the_sum_falls_while_its_parts_do_not():
-    seen = [STEPS["cancel"].see(lag) for lag in LAGS]
+    seen = [see("cancel", lag) for lag in LAGS]
     parts = [np.abs(step.shown.series["cosine"]).max() for step in seen]
     assert min(parts) > 0.99
     high = [step.numbers["high"] for step in seen]
@@ -66,7 +67,7 @@ def test_the_sum_falls_while_its_parts_do_not():
 
 @pytest.mark.parametrize("pairs", COUNTS)
 def test_the_mean_is_that_of_so_many_cosines(pairs):
-    shown = STEPS["added"].see(pairs).shown
+    shown = see("added", pairs).shown
     rates = reference.rope(2 * int(pairs))
     for place in (0, 1, 77, 1200):
         mean = reference.decay_curve(rates, shown.x[place]) / pairs
@@ -74,7 +75,7 @@ def test_the_mean_is_that_of_so_many_cosines(pairs):
 
 
 def test_more_pairs_come_back_less_and_never_fall_smoothly():
-    seen = [STEPS["added"].see(pairs) for pairs in COUNTS]
+    seen = [see("added", pairs) for pairs in COUNTS]
     most = [step.numbers["most"] for step in seen]
     assert most[0] > 0.999
     assert most == sorted(most, reverse=True)
@@ -83,7 +84,7 @@ def test_more_pairs_come_back_less_and_never_fall_smoothly():
 
 
 def test_the_base_slows_the_slow_pairs_alone():
-    seen = [STEPS["base"].see(base).numbers for base in BASES]
+    seen = [see("base", base).numbers for base in BASES]
     assert [step["fastest"] for step in seen] == pytest.approx([2 * math.pi] * len(BASES))
     slowest = [2 * math.pi * base ** (31 / 32) for base in BASES]
     assert [step["slowest"] for step in seen] == pytest.approx(slowest)
@@ -93,7 +94,7 @@ def test_the_base_slows_the_slow_pairs_alone():
 
 def test_a_larger_base_fades_later_but_not_always():
     negative = dict(
-        zip(BASES, (STEPS["base"].see(base).numbers["negative"] for base in BASES), strict=True)
+        zip(BASES, (see("base", base).numbers["negative"] for base in BASES), strict=True)
     )
     assert negative[1e4] == 725
     upto = [negative[base] for base in BASES if base <= 5e5]
@@ -107,7 +108,7 @@ def test_a_larger_base_fades_later_but_not_always():
 
 
 def test_the_usual_base_is_drawn_beside_the_chosen_one():
-    usual, other = (STEPS["base"].see(base).shown.lines for base in (1e4, 1e6))
+    usual, other = (see("base", base).shown.lines for base in (1e4, 1e6))
     assert np.array_equal(usual["usual"], usual["moved"])
     assert np.array_equal(usual["usual"], other["usual"])
     assert other["moved"].mean() > other["usual"].mean() + 0.1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
+from tests.lessons.seen import see
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.lessons import STEPS
 from xpos_viz.texts import LANGUAGES, texts
@@ -26,7 +27,7 @@ def table(places):
 
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_tokens_that_move_together_keep_their_scores(shift):
-    seen = STEPS["shift"].see(shift)
+    seen = see("shift", shift)
     assert seen.shown.values == pytest.approx(table(range(6)), abs=tolerances.EXACT)
     assert seen.numbers["moved"] < tolerances.EXACT
     assert seen.numbers["score"] == pytest.approx(toy(2), abs=tolerances.EXACT)
@@ -37,7 +38,7 @@ def test_tokens_that_move_together_keep_their_scores(shift):
 
 @pytest.mark.parametrize("shift", MOVES)
 def test_a_token_that_moves_alone_changes_its_row_and_its_column(shift):
-    seen = STEPS["alone"].see(shift)
+    seen = see("alone", shift)
     change = table([0, 1, 2, 3, 4, 5 + shift]) - table(range(6))
     assert seen.shown.values == pytest.approx(change, abs=1e-8)
     crossed = np.zeros((6, 6), bool)
@@ -57,13 +58,13 @@ def spreads(values):
 
 
 def test_one_content_everywhere_gives_each_diagonal_one_number():
-    seen = STEPS["content"].see("same")
+    seen = see("content", "same")
     assert max(spreads(seen.shown.values)) < tolerances.EXACT * seen.shown.limit
     assert set(seen.shown.rows) == {"brown"}
 
 
 def test_contents_of_their_own_do_not():
-    seen = STEPS["content"].see("own")
+    seen = see("content", "own")
     by_lag = spreads(seen.shown.values)
     assert min(by_lag[1:-1]) > 1  # all diagonals but those of one cell
     assert seen.numbers["spread"] == by_lag[len(by_lag) // 2 - 3]
@@ -72,7 +73,7 @@ def test_contents_of_their_own_do_not():
 
 @pytest.mark.parametrize("whose", ["same", "own"])
 def test_scores_of_a_sentence_are_those_of_the_formula_wherever_it_stands(whose):
-    seen = STEPS["content"].see(whose)
+    seen = see("content", whose)
     assert seen.numbers["moved"] < tolerances.EXACT * seen.shown.limit
     arrays = read_sample("pronoun")
     layer = list(arrays["layers"]).index(29)
@@ -85,5 +86,5 @@ def test_scores_of_a_sentence_are_those_of_the_formula_wherever_it_stands(whose)
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_choice_names_the_token(language):
-    token = STEPS["content"].see("same").shown.rows[0]
+    token = see("content", "same").shown.rows[0]
     assert f"“{token}”" in texts(language)("learn.content.same")

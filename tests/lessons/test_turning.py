@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from tests import tolerances
+from tests.lessons.seen import see
 from xpos_viz.lessons import STEPS
 
 START = 0.8 + 0.6j
@@ -28,7 +29,7 @@ def nearest(angles):
 
 @pytest.mark.parametrize("m", PLACES)
 def test_a_pair_turns_by_its_position_and_keeps_its_length(m):
-    seen = STEPS["turn"].see(m)
+    seen = see("turn", m)
     assert seen.shown.ends["start"] == near(START)
     assert seen.shown.ends["end"] == near(START * cmath.exp(1j * m))
     assert seen.numbers["length"] == near(seen.numbers["before"]) == near(1.0)
@@ -37,7 +38,7 @@ def test_a_pair_turns_by_its_position_and_keeps_its_length(m):
 
 @pytest.mark.parametrize("n", PLACES)
 def test_two_turns_are_one_by_the_sum_and_not_by_the_product(n):
-    seen = STEPS["compose"].see(n)
+    seen = see("compose", n)
     ends = seen.shown.ends
     assert ends["once"] == near(START * cmath.exp(3j))
     assert ends["twice"] == near(START * cmath.exp(1j * (3 + n)))
@@ -49,7 +50,7 @@ def test_two_turns_are_one_by_the_sum_and_not_by_the_product(n):
 
 @pytest.mark.parametrize("theta", SPEEDS)
 def test_six_tokens_at_a_speed(theta):
-    seen = STEPS["speed"].see(theta)
+    seen = see("speed", theta)
     ends = [START * cmath.exp(1j * m * theta) for m in range(6)]
     assert list(seen.shown.ends.values()) == near(ends)
     assert seen.numbers["nearest"] == near(nearest([m * theta for m in range(6)]))
@@ -57,7 +58,7 @@ def test_six_tokens_at_a_speed(theta):
 
 
 def test_a_middle_speed_tells_six_tokens_apart_best():
-    found = [STEPS["speed"].see(theta).numbers["nearest"] for theta in SPEEDS]
+    found = [see("speed", theta).numbers["nearest"] for theta in SPEEDS]
     best = found.index(max(found))
     assert SPEEDS[best] == 1.0
     assert found[: best + 1] == sorted(found[: best + 1])

@@ -3,7 +3,8 @@ r"""Many clocks: each pair turns at a speed of its own, and a score adds up what
 First two hands, d = 4; then 32 of them, d = 64.
 """
 
-import numpy as np
+import math
+
 import torch
 from torch import Tensor
 
@@ -83,10 +84,9 @@ def _base(base: float) -> Seen:
     """The mean of 32 pairs with one base and with the usual one, and where it falls below zero."""
     encoding, last = rope(64, base=base), int(FAR_LAGS[-1])
     turn = wavelength(encoding)
-    negative = first_negative_lag(encoding, limit=last)
     numbers = {"base": base, "fastest": float(turn[0]), "slowest": float(turn[-1])}
-    numbers |= {"negative": np.inf if negative is None else float(negative), "last": float(last)}
-    numbers["unfinished"] = float((turn > last).sum())
+    numbers |= {"last": float(last), "unfinished": float((turn > last).sum())}
+    numbers["negative"] = float(first_negative_lag(encoding, limit=last) or math.inf)
     lines = {"usual": fading(ROPE_64["base"]).numpy(), "moved": fading(base).numpy()}
     return Seen(Lines(FAR_LAGS.numpy(), lines, logarithmic=True, limits=(-0.4, 1.1)), numbers)
 
@@ -97,7 +97,7 @@ CLOCKS = Chapter(
         Step(
             "hands",
             right="b",
-            control=Control(_PLACES, 1.0),
+            control=Control(_PLACES, 44.0),
             see=_hands,
             formula=r"\role{1}{e^{\mathrm{i}m\theta_0}},\quad\role{2}{e^{\mathrm{i}m\theta_1}},\qquad\role{1}{\theta_0=1},\quad\role{2}{\theta_1=0.1}",
             line=hands,
@@ -107,7 +107,7 @@ CLOCKS = Chapter(
         Step(
             "cancel",
             right="b",
-            control=Control(_DISTANCES, 0.0),
+            control=Control(_DISTANCES, 100.0),
             see=_cancel,
             formula=r"g[\Delta]=\sum_{i=0}^{d/2-1}\role{0}{\cos(\Delta\,\theta_i)},\qquad\theta_i=\mathrm{base}^{-2i/d}",
             line=cosines,
@@ -127,7 +127,7 @@ CLOCKS = Chapter(
         Step(
             "base",
             right="b",
-            control=Control(_BASES, 1e4),
+            control=Control(_BASES, 5e5),
             see=_base,
             formula=r"\theta_i=\role{1}{\mathrm{base}}^{-2i/d},\qquad w_i=\frac{2\pi}{\theta_i}",
             line=fading,

@@ -95,7 +95,7 @@ DIFFERENCE = Chapter(
         Step(
             "shift",
             right="c",
-            control=Control(_SHIFTS, 0.0),
+            control=Control(_SHIFTS, 3.0),
             see=_shift,
             formula=r"\mathrm{Re}\,q\,e^{\mathrm{i}(m+a)\theta}\;\overline{k\,e^{\mathrm{i}(n+a)\theta}}=\mathrm{Re}\,q\,\overline{k}\,e^{\mathrm{i}(m-n)\theta}",
             line=shifted,
@@ -115,7 +115,7 @@ DIFFERENCE = Chapter(
         Step(
             "content",
             right="b",
-            control=Control(("same", "own"), "same"),
+            control=Control(("own", "same"), "own"),
             see=_content,
             formula=r"s(m,n)=\mathrm{Re}\sum_i\,q_i(m)\;\overline{k_i(n)}\;e^{\mathrm{i}(m-n)\theta_i}",
             line=diagonal,
