@@ -96,7 +96,7 @@ CLOCKS = Chapter(
     (
         Step(
             "hands",
-            right="b",
+            right="a",
             control=Control(_PLACES, 44.0),
             see=_hands,
             formula=r"\role{1}{e^{\mathrm{i}m\theta_0}},\quad\role{2}{e^{\mathrm{i}m\theta_1}},\qquad\role{1}{\theta_0=1},\quad\role{2}{\theta_1=0.1}",
@@ -116,7 +116,7 @@ CLOCKS = Chapter(
         ),
         Step(
             "added",
-            right="b",
+            right="c",
             control=Control(_COUNTS, 1.0),
             see=_add,
             formula=r"\role{0}{\frac{g[\Delta]}{d/2}}=\frac{1}{d/2}\sum_{i=0}^{d/2-1}\cos(\Delta\,\theta_i)",
@@ -126,7 +126,7 @@ CLOCKS = Chapter(
         ),
         Step(
             "base",
-            right="b",
+            right="a",
             control=Control(_BASES, 5e5),
             see=_base,
             formula=r"\theta_i=\role{1}{\mathrm{base}}^{-2i/d},\qquad w_i=\frac{2\pi}{\theta_i}",

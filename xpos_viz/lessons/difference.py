@@ -104,7 +104,7 @@ DIFFERENCE = Chapter(
         ),
         Step(
             "alone",
-            right="b",
+            right="c",
             control=Control(_SHIFTS[:-1], 1.0),
             see=_alone,
             formula=r"\mathrm{Re}\,q\,\overline{k}\,e^{\mathrm{i}(m+a-n)\theta}-\mathrm{Re}\,q\,\overline{k}\,e^{\mathrm{i}(m-n)\theta}",

@@ -94,7 +94,7 @@ TURNING = Chapter(
         ),
         Step(
             "compose",
-            right="b",
+            right="a",
             control=Control(_PLACES, 2.0),
             see=_compose,
             formula=r"\role{1}{q\,e^{\mathrm{i}m\theta}}\,e^{\mathrm{i}n\theta}=\role{2}{q\,e^{\mathrm{i}(m+n)\theta}}\ne\role{3}{q\,e^{\mathrm{i}mn\theta}}",
