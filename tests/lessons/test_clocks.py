@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
-from tests.lessons.seen import see
-from xpos_viz.lessons import STEPS
+from tests.lessons.steps import places, see
 
-PLACES = STEPS["hands"].control.values
-LAGS = STEPS["cancel"].control.values
-COUNTS = STEPS["added"].control.values
-BASES = [float(base) for base in STEPS["base"].control.values]
+PLACES = places("hands")
+LAGS = places("cancel")
+COUNTS = places("added")
+BASES = places("base")
 PRINTED = {0: 32, 1: 30.9168, 10: 21.0516, 100: 17.8747, 1024: 8.4136, 4096: 0.1119}
 """g of RoPE, d = 64, by lag, to four decimals."""
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
-from tests.lessons.seen import see
+from tests.lessons.steps import places, see
 from xpos_viz.inputs.sample import read_sample
-from xpos_viz.lessons import STEPS
 from xpos_viz.texts import LANGUAGES, texts
 
-SHIFTS = STEPS["shift"].control.values
-MOVES = STEPS["alone"].control.values
+SHIFTS = places("shift")
+MOVES = places("alone")
 
 
 def toy(lag):

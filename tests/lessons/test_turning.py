@@ -7,12 +7,11 @@ from itertools import combinations
 import pytest
 
 from tests import tolerances
-from tests.lessons.seen import see
-from xpos_viz.lessons import STEPS
+from tests.lessons.steps import places, see
 
 START = 0.8 + 0.6j
-PLACES = STEPS["turn"].control.values
-SPEEDS = STEPS["speed"].control.values
+PLACES = places("turn")
+SPEEDS = places("speed")
 
 
 def near(value):

@@ -166,7 +166,9 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
 
 def _cell(value: float) -> str:
     """What is written in a cell; nothing where there is no number."""
-    return "" if np.isnan(value) else fixed(value, _DECIMALS)
+    if np.isnan(value):
+        return ""
+    return fixed(value, _DECIMALS) if np.isfinite(value) else number(value)
 
 
 _DRAWN: Mapping[type, Callable[..., Description]] = MappingProxyType(

@@ -2,6 +2,8 @@
 
 from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
+from xpos_viz.lessons.fading import FADING
+from xpos_viz.lessons.growth import GROWTH
 from xpos_viz.lessons.model import (
     DOUBT,
     OPTIONS,
@@ -15,9 +17,10 @@ from xpos_viz.lessons.model import (
     Shown,
     Step,
 )
+from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.turning import TURNING
 
-CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, CLOCKS)
+CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, CLOCKS, SCALING, FADING, GROWTH)
 """All chapters in the order in which they are read."""
 
 STEPS: dict[str, Step] = {step.name: step for chapter in CHAPTERS for step in chapter.steps}

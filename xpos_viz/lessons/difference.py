@@ -11,7 +11,7 @@ from xpos_viz.inputs import Sample
 from xpos_viz.inputs.sample import HEAD_DIM, MODEL_BASE
 from xpos_viz.kernel import attention_scores
 from xpos_viz.lessons.model import Chapter, Control, Matrix, Seen, Step
-from xpos_viz.lessons.toy import ROPE, K, M, Q
+from xpos_viz.lessons.toy import LIMIT, ROPE, K, M, Q
 
 SENTENCE = Sample("pronoun", layer=29, head=3)
 """A sentence as a model reads it: each token has a query and a key of its own."""
@@ -23,7 +23,6 @@ LAST = torch.tensor([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], dtype=torch.float64)
 """What the last of six tokens moves by, if it moves alone by one place."""
 
 _SHIFTS = (0.0, 1.0, 2.0, 3.0, 10.0, 100.0, 1e6)
-_LIMIT = 2.0  # |q||k|
 _ONE = 7  # the token of the sentence whose query and key stand everywhere
 _FAR = 1000.0  # places that the sentence is moved by
 
@@ -74,7 +73,7 @@ def _alone(shift: float) -> Seen:
 def _six(values: Tensor, places: Tensor) -> Matrix:
     """Numbers of six tokens, named by where they stand."""
     names = tuple(f"{place:,.0f}" for place in places.tolist())
-    return Matrix(values.numpy(), _LIMIT, rows=names, columns=names)
+    return Matrix(values.numpy(), LIMIT, rows=names, columns=names)
 
 
 def _content(whose: str) -> Seen:
