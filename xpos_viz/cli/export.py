@@ -32,9 +32,9 @@ def _moving(wanted: Wanted, parameter: str, values: list[float]) -> bytes:
     if wanted.form not in MOVING:
         raise ValueError(f"a picture in motion is .html or .gif, got .{wanted.form}; use these.")
     shown, text = wanted.chosen(), wanted.text
-    with progress(parameter) as report:
+    with progress(f"Computing the picture for each {parameter}") as report:
         moving = sweep(wanted.page, shown.name, wanted.state, parameter, values, text, report)
-    with progress("frames") as report:
+    with progress("Drawing the frames") as report:
         return animate(moving, wanted.form, wanted.recipe(shown).moving(moving), text, report)
 
 
@@ -52,7 +52,7 @@ def whole(wanted: Wanted) -> bytes:
 
 def _bundle(wanted: Wanted) -> bytes:
     """Pictures, numbers and words."""
-    with progress("bundle") as report:
+    with progress("Making the bundle") as report:
         return bundle(
             wanted.page,
             wanted.state,
