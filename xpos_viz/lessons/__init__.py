@@ -1,5 +1,6 @@
 """Lessons: chapters of steps, each of which is a thing to predict, to move and to see."""
 
+from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
 from xpos_viz.lessons.fading import FADING
 from xpos_viz.lessons.growth import GROWTH
@@ -19,7 +20,7 @@ from xpos_viz.lessons.model import (
 from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.turning import TURNING
 
-CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, SCALING, FADING, GROWTH)
+CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, CLOCKS, SCALING, FADING, GROWTH)
 """All chapters in the order in which they are read."""
 
 STEPS: dict[str, Step] = {step.name: step for chapter in CHAPTERS for step in chapter.steps}
