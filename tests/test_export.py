@@ -33,6 +33,7 @@ from xpos_viz.texts import LANGUAGES, texts
 SMALL = {"name": "pronoun"}
 PAGES = {
     "compare": SMALL,
+    "learn": {"lesson": "shift"},
     "decay": {"curves": "xpos,alibi", "distance": "64"},
     "pairs": SMALL,
     "tokens": SMALL,
