@@ -22,7 +22,6 @@ from xpos_viz.texts import Text
 from xpos_viz.theme import WORDS, Mode
 
 _WRITTEN = 16  # most rows and columns of which each number is written
-_DECIMALS = 2
 _FORMS: Mapping[str, Callable[[float], str]] = {
     "": rounded,
     "number": number,
@@ -112,7 +111,7 @@ def _matrix(shown: Matrix, step: Step, seen: Seen, text: Text) -> Grid:
         rows=shown.rows or _places(rows, few=few),
         values=shown.values,
         bar=Bar(text(f"learn.{step.name}.bar"), shown.limit, shown.scale, "blue_red"),
-        written=np.vectorize(_cell, otypes=[object])(shown.values) if few else None,
+        written=_cells(shown) if few else None,
     )
 
 
@@ -159,9 +158,10 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
     return tuple(map(str, range(count))) if few else np.arange(count, dtype=np.float64)
 
 
-def _cell(value: float) -> str:
-    """What is written in a cell; nothing where there is no number."""
-    return "" if np.isnan(value) else fixed(value, _DECIMALS)
+def _cells(shown: Matrix) -> np.ndarray:
+    """What is written in each cell; nothing where there is no number."""
+    texts = ["" if np.isnan(value) else fixed(value, shown.decimals) for value in shown.values.flat]
+    return np.array(texts, object).reshape(shown.values.shape)
 
 
 _DRAWN: Mapping[type, Callable[..., Description]] = MappingProxyType(

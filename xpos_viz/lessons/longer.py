@@ -1,0 +1,221 @@
+r"""Longer than trained: resolution, blocks of keys, what the paper reports, and what it costs."""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from timeit import timeit
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from xpos_viz.attention import visible_keys
+from xpos_viz.curves import decay_curve, lag_counts, resolution
+from xpos_viz.encoding import rope, xpos
+from xpos_viz.lessons.model import Chapter, Control, Heights, Lines, Matrix, Numbers, Seen, Step
+from xpos_viz.masks import Mask
+from xpos_viz.module import RotaryXPos
+
+# -- resolution
+
+_CURVES = {
+    name: decay_curve(encoding, range(1025))
+    for name, encoding in (("rope", rope(64)), ("xpos", xpos(64)))
+}
+_DIVISORS = torch.logspace(-2, 6, 65, base=2.0, dtype=torch.float64)
+
+
+def gained(divisor: float | Tensor) -> Tensor:
+    """Resolution of XPos over that of RoPE, once scores are divided."""
+    return resolution(_CURVES["xpos"] / divisor) / resolution(_CURVES["rope"] / divisor)
+
+
+def _divided(divisor: float) -> Seen:
+    """How many times RoPE's resolution XPos has, over what scores are divided by."""
+    gain = gained(_DIVISORS[:, None])
+    here = float(gained(divisor))
+    numbers = {"divisor": divisor, "gain": here}
+    numbers |= {name: float(resolution(curve / divisor)) for name, curve in _CURVES.items()}
+    lines = {"ratio": gain.numpy(), "even": np.ones(len(gain))}
+    marks = {"ratio": (divisor, here)}
+    shown = Lines(_DIVISORS.numpy(), lines, marks, logarithmic=True, limits=(0.8, 1.4))
+    return Seen(shown, numbers)
+
+
+# -- blocks
+
+_TRAINED, _READ = 8, 16
+_PLACES = torch.arange(_READ, dtype=torch.float64)
+
+
+def farthest(size: int) -> Tensor:
+    """The largest distance that is seen with blocks of this size."""
+    return lag_counts(Mask("blockwise", size), _READ)[0].max()
+
+
+def _blocks(size: int) -> Seen:
+    """The distance of each key that is seen."""
+    seen = visible_keys(Mask("blockwise", size), _PLACES, _PLACES)
+    lags = torch.where(seen, _PLACES[:, None] - _PLACES, torch.nan)
+    far = float(farthest(size))
+    numbers = {"size": size, "far": far, "trained": _TRAINED, "known": _TRAINED - 1}
+    numbers |= {"read": _READ, "last": _READ - 1, "keys": int(seen[-1].sum())}
+    numbers["new"] = int((lags >= _TRAINED).sum())
+    return Seen(Matrix(lags.numpy(), _READ - 1, "sequential", decimals=0), numbers)
+
+
+# -- what the paper reports: Sun et al. 2022, arXiv:2212.10554
+
+_BOUND = float(resolution(-50.0 * torch.arange(64)))  # each distance e⁵⁰ times the next
+
+PAPER: Mapping[str, tuple[tuple[int, ...], Mapping[str, tuple[float, ...]]]] = {
+    "perplexity": (  # table 2
+        (256, 512, 1024, 2048, 4096),
+        {
+            "absolute": (46.34, 36.39, 29.94, 132.63, 1283.79),
+            "alibi": (37.66, 29.92, 24.99, 23.14, 24.26),
+            "rope": (38.09, 30.38, 25.52, 73.6, 294.45),
+            "lex": (34.3, 27.55, 23.31, 21.6, 20.73),
+        },
+    ),
+    "resolved": (  # table 3
+        (1024, 2048),
+        {
+            "absolute": (0.87, 0.28),
+            "alibi": (0.81, 0.88),
+            "rope": (0.91, 0.08),
+            "lex": (0.98, 1.08),
+            "without": (0.98, 0.54),
+        },
+    ),
+    "parts": (  # table 5
+        (2048, 4096),
+        {
+            "rope": (73.6, 294.45),
+            "rope_blocks": (25.57, 25.65),
+            "xpos": (22.56, 28.43),
+            "lex": (21.6, 20.73),
+        },
+    ),
+}
+"""Lengths in tokens, and the numbers of each method, by table."""
+
+_COMPARED = {
+    "perplexity": PAPER["perplexity"][1]["rope"][2::2],
+    "resolved": (PAPER["resolved"][1]["lex"][-1], _BOUND),
+    "parts": (PAPER["perplexity"][1]["rope"][-1], PAPER["parts"][1]["rope_blocks"][-1]),
+}
+
+
+def last_over_first(table: str) -> Tensor:
+    """The number of each method at the longest length over that at the training length."""
+    lengths, rows = PAPER[table]
+    trained = lengths.index(1024) if 1024 in lengths else 0
+    return torch.tensor([row[-1] / row[trained] for row in rows.values()])
+
+
+def _tables(table: str) -> Seen:
+    """A table of the paper as curves, and what does not fit in it."""
+    lengths, rows = PAPER[table]
+    lines: dict[str, Numbers] = {name: np.array(row) for name, row in rows.items()}
+    one, other = _COMPARED[table]
+    numbers = {"table": f"{table}_read", "one": one, "other": other, "so": f"{table}_so"}
+    if table == "resolved":
+        lines["bound"] = np.full(len(lengths), _BOUND)
+    x = np.array(lengths, np.float64)
+    shown = Lines(x, lines, logarithmic=True, logarithmic_y=table != "resolved")
+    return Seen(shown, numbers)
+
+
+# -- cost
+
+_BUDGET = 0.1  # seconds, in which a measurement is repeated
+_PAPER_COST = 6  # percent more than absolute positions; Sun et al. 2022
+_VECTORS = torch.randn(3, 1, 4, 1024, 64, generator=torch.Generator().manual_seed(0))
+_TURNS: Mapping[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "plain": lambda q, k: (q, k),
+    "rope": RotaryXPos(rope(64)),
+    "xpos": RotaryXPos(xpos(64)),
+}
+
+
+@torch.inference_mode()
+def attend(name: str, tokens: int) -> Tensor:
+    """Causal attention of four heads, whose queries and keys are turned before or not."""
+    q, k, v = _VECTORS[..., :tokens, :]
+    return scaled_dot_product_attention(*_TURNS[name](q, k), v, is_causal=True)
+
+
+def seconds(tokens: int) -> float:
+    """How long attention with XPos takes, this once."""
+    return timeit(lambda: attend("xpos", tokens), number=1)
+
+
+@lru_cache(maxsize=8)
+def _measured(tokens: int, _minute: int) -> Mapping[str, float]:
+    """The shortest of some measurements of each, taken in turn, in seconds."""
+    stop, rounds = time.perf_counter() + _BUDGET, list[dict[str, float]]()
+    while not rounds or time.perf_counter() < stop:
+        rounds.append({name: timeit(partial(attend, name, tokens), number=1) for name in _TURNS})
+    return {name: min(each[name] for each in rounds) for name in _TURNS}
+
+
+def _cost(tokens: int) -> Seen:
+    """How long attention takes here, within this minute."""
+    took = _measured(tokens, int(time.monotonic() // 60))
+    numbers = {name: 1000 * each for name, each in took.items()}
+    numbers |= {"tokens": tokens, "paper": _PAPER_COST}
+    numbers |= {
+        "over_plain": took["xpos"] / took["plain"] - 1,
+        "over_rope": took["xpos"] / took["rope"] - 1,
+    }
+    series = {name: np.array([1000 * each]) for name, each in took.items()}
+    return Seen(Heights((f"{tokens:,}",), series), numbers)
+
+
+LONGER = Chapter(
+    "longer",
+    (
+        Step(
+            "divided",
+            right="c",
+            control=Control((0.25, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), 8.0),
+            see=_divided,
+            formula=r"R(s)=\frac{\sum_i e^{s_i}(e^{s_i}-e^{s_{i+1}})}{(\sum_i e^{s_i})^2},\qquad"
+            r"\role{0}{\frac{R(g_\mathrm{XPos}/c)}{R(g_\mathrm{RoPE}/c)}}",
+            line=gained,
+            parts=(resolution, decay_curve),
+        ),
+        Step(
+            "blocks",
+            right="b",
+            control=Control((2, 4, 8, 16), 16),
+            see=_blocks,
+            formula=r"(\lfloor m/b\rfloor-1)\,b\le n\le m",
+            line=farthest,
+            parts=(Mask, lag_counts),
+            families=("xpos",),
+        ),
+        Step(
+            "tables",
+            right="c",
+            control=Control(tuple(PAPER), "perplexity"),
+            see=_tables,
+            formula=r"\mathrm{PPL}=e^{-\frac1T\sum_t\ln p_t},\qquad"
+            r"\role{3}{\mathrm{LeX}}=\mathrm{XPos}+\mathrm{BCA}",
+            line=last_over_first,
+            parts=(resolution,),
+        ),
+        Step(
+            "cost",
+            right="c",
+            control=Control((64, 128, 256, 512, 1024), 64),
+            see=_cost,
+            formula=r"\role{0}{q\,\overline{k}},\qquad\role{1}{q\,e^{\mathrm{i}\theta m}},\qquad"
+            r"\role{2}{q\,e^{(\mathrm{i}\theta+\ln\zeta/B)\,m}}",
+            line=seconds,
+            parts=(RotaryXPos,),
+        ),
+    ),
+)
