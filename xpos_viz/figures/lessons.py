@@ -67,6 +67,11 @@ def coloured(formula: str, mode: Mode) -> str:
     return _ROLE.sub(lambda role: rf"\textcolor{{{WORDS[mode][int(role[1])]}}}", formula)
 
 
+def printed(step: Step, at: float | str) -> str:
+    """Return the line of a step and what it gives, as a Python prompt shows them."""
+    return f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}"
+
+
 def step_figure(step: Step, seen: Seen, text: Text) -> Description:
     """Describe what is seen at a step.
 
