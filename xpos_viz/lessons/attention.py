@@ -62,22 +62,22 @@ def _hide(hidden: float) -> Seen:
 # -- softmax
 
 _LEADS = torch.arange(-8, 8.25, 0.25, dtype=torch.float64)
+_FIRST = torch.tensor([1.0, 0.0], dtype=torch.float64)
 
 
 def shares(lead: float | Tensor) -> Tensor:
-    """Weight of a key whose logit is so much above that of the only other key."""
-    logit = torch.as_tensor(lead, dtype=torch.float64)
-    return attention_weights(torch.stack([logit, torch.zeros_like(logit)], -1))[..., 0]
+    """Weights of two keys, the first of which has a logit that is so much larger."""
+    return attention_weights(lead * _FIRST)
 
 
 def _lead(lead: float) -> Seen:
     """The weight over the lead, and what one less takes of it."""
-    lost = shares(_LEADS) - shares(_LEADS - 1)
-    before, after = float(shares(lead)), float(shares(lead - 1))
-    both = attention_weights(torch.tensor([lead - 1, -1.0], dtype=torch.float64))[0]
+    weight, less = (shares(leads[:, None])[:, 0] for leads in (_LEADS, _LEADS - 1))
+    before, after = (float(shares(each)[0]) for each in (lead, lead - 1))
+    both = float(attention_weights(lead * _FIRST - 1)[0])
     numbers = {"lead": lead, "before": before, "after": after, "loss": before - after}
-    numbers["same"] = abs(float(both) - before)
-    lines = {"weight": shares(_LEADS).numpy(), "lost": lost.numpy()}
+    numbers["same"] = abs(both - before)
+    lines = {"weight": weight.numpy(), "lost": (weight - less).numpy()}
     marks = {"weight": (lead, before), "lost": (lead, before - after)}
     return Seen(Lines(_LEADS.numpy(), lines, marks, limits=(0.0, 1.0)), numbers)
 
@@ -98,10 +98,14 @@ def logits_of(layer: int, encoding: Encoding) -> Tensor:
     return attention_logits(attention_scores(q, k, encoding, layout="half"), encoding)
 
 
+def weights_of(layer: int, encoding: Encoding) -> Tensor:
+    """Weights of all heads of a layer of the bundled text."""
+    return attention_weights(logits_of(layer, encoding))
+
+
 def moved(layer: int) -> Tensor:
     """Share of its weights that XPos moves, of each head, as a mean over the queries."""
-    before, after = (attention_weights(logits_of(layer, each)) for each in (_BEFORE, _AFTER))
-    return total_variation(before, after).mean(-1)
+    return total_variation(weights_of(layer, _BEFORE), weights_of(layer, _AFTER)).mean(-1)
 
 
 def changed(layer: int) -> Tensor:
@@ -115,7 +119,7 @@ def _heads(layer: int) -> Seen:
     """How much logits and weights of each head change, beside the head where most does."""
     change, move = changed(layer), moved(layer)
     head, mover = int(change.argmax()), int(move.argmax())
-    weights = attention_weights(logits_of(layer, _BEFORE)[head])
+    weights = weights_of(layer, _BEFORE)[head]
     numbers = {"layer": layer, "scale_base": _SCALE_BASE, "near": _NEAR}
     numbers |= {"head": head, "change": float(change[head]), "moved": float(move[head])}
     numbers |= {"near_share": float(window_share(weights, _NEAR).mean())}
