@@ -62,19 +62,18 @@ def _hide(hidden: float) -> Seen:
 # -- softmax
 
 _LEADS = torch.arange(-8, 8.25, 0.25, dtype=torch.float64)
-_FIRST = torch.tensor([1.0, 0.0], dtype=torch.float64)
 
 
 def shares(lead: float | Tensor) -> Tensor:
     """Weights of two keys, the first of which has a logit that is so much larger."""
-    return attention_weights(lead * _FIRST)
+    return attention_weights(lead * torch.tensor([1.0, 0.0]).double())
 
 
 def _lead(lead: float) -> Seen:
     """The weight over the lead, and what one less takes of it."""
     weight, less = (shares(leads[:, None])[:, 0] for leads in (_LEADS, _LEADS - 1))
     before, after = (float(shares(each)[0]) for each in (lead, lead - 1))
-    both = float(attention_weights(lead * _FIRST - 1)[0])
+    both = float(attention_weights(torch.tensor([lead - 1, -1.0]).double())[0])
     numbers = {"lead": lead, "before": before, "after": after, "loss": before - after}
     numbers["same"] = abs(both - before)
     lines = {"weight": weight.numpy(), "lost": (weight - less).numpy()}
@@ -87,8 +86,8 @@ def _lead(lead: float) -> Seen:
 _SAMPLE = "harbour"
 _NEAR = 4  # tokens
 _SCALE_BASE = 64.0
-_BEFORE = rope(HEAD_DIM, base=MODEL_BASE)
-_AFTER = xpos(HEAD_DIM, base=MODEL_BASE, scale_base=_SCALE_BASE)
+BEFORE = rope(HEAD_DIM, base=MODEL_BASE)
+AFTER = xpos(HEAD_DIM, base=MODEL_BASE, scale_base=_SCALE_BASE)
 
 
 @cache
@@ -105,12 +104,12 @@ def weights_of(layer: int, encoding: Encoding) -> Tensor:
 
 def moved(layer: int) -> Tensor:
     """Share of its weights that XPos moves, of each head, as a mean over the queries."""
-    return total_variation(weights_of(layer, _BEFORE), weights_of(layer, _AFTER)).mean(-1)
+    return total_variation(weights_of(layer, BEFORE), weights_of(layer, AFTER)).mean(-1)
 
 
 def changed(layer: int) -> Tensor:
     """How much XPos changes the logits of each head, as a mean over what is seen."""
-    before, after = (logits_of(layer, each) for each in (_BEFORE, _AFTER))
+    before, after = (logits_of(layer, each) for each in (BEFORE, AFTER))
     seen = before.isfinite()
     return (after - before).abs().where(seen, 0.0).sum((-1, -2)) / seen.sum((-1, -2))
 
@@ -119,7 +118,7 @@ def _heads(layer: int) -> Seen:
     """How much logits and weights of each head change, beside the head where most does."""
     change, move = changed(layer), moved(layer)
     head, mover = int(change.argmax()), int(move.argmax())
-    weights = weights_of(layer, _BEFORE)[head]
+    weights = weights_of(layer, BEFORE)[head]
     numbers = {"layer": layer, "scale_base": _SCALE_BASE, "near": _NEAR}
     numbers |= {"head": head, "change": float(change[head]), "moved": float(move[head])}
     numbers |= {"near_share": float(window_share(weights, _NEAR).mean())}

@@ -19,7 +19,7 @@ from xpos_viz.module import RotaryXPos
 
 # -- resolution
 
-_CURVES = {
+G = {
     name: decay_curve(encoding, range(1025))
     for name, encoding in (("rope", rope(64)), ("xpos", xpos(64)))
 }
@@ -28,7 +28,7 @@ _DIVISORS = torch.logspace(-2, 6, 65, base=2.0, dtype=torch.float64)
 
 def gained(divisor: float | Tensor) -> Tensor:
     """Resolution of XPos over that of RoPE, once scores are divided."""
-    return resolution(_CURVES["xpos"] / divisor) / resolution(_CURVES["rope"] / divisor)
+    return resolution(G["xpos"] / divisor) / resolution(G["rope"] / divisor)
 
 
 def _divided(divisor: float) -> Seen:
@@ -36,7 +36,7 @@ def _divided(divisor: float) -> Seen:
     gain = gained(_DIVISORS[:, None])
     here = float(gained(divisor))
     numbers = {"divisor": divisor, "gain": here}
-    numbers |= {name: float(resolution(curve / divisor)) for name, curve in _CURVES.items()}
+    numbers |= {name: float(resolution(curve / divisor)) for name, curve in G.items()}
     lines = {"ratio": gain.numpy(), "even": np.ones(len(gain))}
     marks = {"ratio": (divisor, here)}
     shown = Lines(_DIVISORS.numpy(), lines, marks, logarithmic=True, limits=(0.8, 1.4))
@@ -45,13 +45,13 @@ def _divided(divisor: float) -> Seen:
 
 # -- blocks
 
-_TRAINED, _READ = 8, 16
-_PLACES = torch.arange(_READ, dtype=torch.float64)
+_TRAINED, READ = 8, 16
+_PLACES = torch.arange(READ, dtype=torch.float64)
 
 
 def farthest(size: int) -> Tensor:
     """The largest distance that is seen with blocks of this size."""
-    return lag_counts(Mask("blockwise", size), _READ)[0].max()
+    return lag_counts(f"blockwise:{size}", READ)[0].max()
 
 
 def _blocks(size: int) -> Seen:
@@ -60,9 +60,9 @@ def _blocks(size: int) -> Seen:
     lags = torch.where(seen, _PLACES[:, None] - _PLACES, torch.nan)
     far = float(farthest(size))
     numbers = {"size": size, "far": far, "trained": _TRAINED, "known": _TRAINED - 1}
-    numbers |= {"read": _READ, "last": _READ - 1, "keys": int(seen[-1].sum())}
+    numbers |= {"read": READ, "last": READ - 1, "keys": int(seen[-1].sum())}
     numbers["new"] = int((lags >= _TRAINED).sum())
-    return Seen(Matrix(lags.numpy(), _READ - 1, "sequential", decimals=0), numbers)
+    return Seen(Matrix(lags.numpy(), READ - 1, "sequential", decimals=0), numbers)
 
 
 # -- what the paper reports: Sun et al. 2022, arXiv:2212.10554
@@ -123,6 +123,8 @@ _READ_OFF: Mapping[str, Mapping[str, float | str]] = {
 }
 """What to look at in each table, and what that says."""
 
+_MARKED = {"perplexity": "rope", "resolved": "lex", "parts": "rope_blocks"}
+
 
 def rows(table: str) -> Tensor:
     """The numbers of a table, a row for each method."""
@@ -135,7 +137,9 @@ def _tables(table: str) -> Seen:
     if table == "resolved":
         lines["bound"] = np.full(len(LENGTHS[table]), _BOUND)
     x = np.array(LENGTHS[table], np.float64)
-    shown = Lines(x, lines, logarithmic=True, logarithmic_y=table != "resolved")
+    method = _MARKED[table]
+    marks = {method: (x[-1], PAPER[table][method][-1])}
+    shown = Lines(x, lines, marks, logarithmic=True, logarithmic_y=table != "resolved")
     return Seen(shown, _READ_OFF[table])
 
 
@@ -143,7 +147,7 @@ def _tables(table: str) -> Seen:
 
 _BUDGET = 0.1  # seconds, in which a measurement is repeated
 _PAPER_COST = 6  # percent more than absolute positions; Sun et al. 2022
-_VECTORS = torch.randn(3, 1, 4, 1024, 64, generator=torch.Generator().manual_seed(0))
+VECTORS = torch.randn(3, 1, 4, 1024, 64, generator=torch.Generator().manual_seed(0))
 _TURNS: Mapping[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
     "plain": lambda q, k: (q, k),
     "rope": RotaryXPos(rope(64)),
@@ -154,7 +158,7 @@ _TURNS: Mapping[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
 @torch.inference_mode()
 def attend(name: str, tokens: int) -> Tensor:
     """Causal attention of four heads, whose queries and keys are turned before or not."""
-    q, k, v = _VECTORS[..., :tokens, :]
+    q, k, v = VECTORS[..., :tokens, :]
     return scaled_dot_product_attention(*_TURNS[name](q, k), v, is_causal=True)
 
 
@@ -164,7 +168,7 @@ def seconds(tokens: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _measured(tokens: int, _minute: int) -> Mapping[str, float]:
+def measured(tokens: int, _minute: int) -> Mapping[str, float]:
     """The shortest of some measurements of each, taken in turn, in seconds."""
     stop, rounds = time.perf_counter() + _BUDGET, list[dict[str, float]]()
     while not rounds or time.perf_counter() < stop:
@@ -174,7 +178,7 @@ def _measured(tokens: int, _minute: int) -> Mapping[str, float]:
 
 def _cost(tokens: int) -> Seen:
     """How long attention takes here, within this minute."""
-    took = _measured(tokens, int(time.monotonic() // 60))
+    took = measured(tokens, int(time.monotonic() // 60))
     numbers = {name: 1000 * each for name, each in took.items()}
     numbers |= {"tokens": tokens, "paper": _PAPER_COST}
     numbers |= {

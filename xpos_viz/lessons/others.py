@@ -13,38 +13,38 @@ from xpos_viz.kernel import apply_encoding, attention_scores
 from xpos_viz.lessons.model import Chapter, Control, Lines, Numbers, Seen, Step
 
 _LAGS = torch.arange(1025, dtype=torch.float64)
-_ONES = torch.ones(1, 64, dtype=torch.float64)
+ONES = torch.ones(1, 64, dtype=torch.float64)
 
 
 def scores_of(key: Tensor, encoding: Encoding) -> Tensor:
     """Scores of a key at 0 with queries, all of whose numbers are one, at each lag."""
-    queries = _ONES.expand(len(_LAGS), -1)
+    queries = ONES.expand(len(_LAGS), -1)
     return attention_scores(queries, key, encoding, query_positions=_LAGS, key_positions=[0])[:, 0]
 
 
 # -- to multiply, or to subtract
 
-_ALIBI, _DECAY = alibi(64), decay(64)
+ALIBI, DECAY = alibi(64), decay(64)
 
 
 def logits_over_lags(content: float, encoding: Encoding) -> Tensor:
     """Logits of a key at 0, all of whose numbers are alike, with queries at each lag."""
-    scores = scores_of(content / 8 * _ONES, encoding)[:, None]
+    scores = scores_of(content / 8 * ONES, encoding)[:, None]
     return attention_logits(scores, encoding, query_positions=_LAGS, key_positions=[0])[:, 0]
 
 
 def multiplied(content: float) -> Tensor:
     """Logits of a key that fits so well, as XPos lets them fade, without its rotation."""
-    return logits_over_lags(content, _DECAY)
+    return logits_over_lags(content, DECAY)
 
 
 def _subtract(content: float) -> Seen:
     """What distance leaves of a logit that is multiplied, or from which is subtracted."""
     lines: dict[str, Numbers] = {
         "multiplied": multiplied(content).numpy(),
-        "subtracted": logits_over_lags(content, _ALIBI).numpy(),
+        "subtracted": logits_over_lags(content, ALIBI).numpy(),
     }
-    numbers = {"content": content, "lag": float(_LAGS[-1]), "slope": float(_ALIBI["slope"])}
+    numbers = {"content": content, "lag": float(_LAGS[-1]), "slope": float(ALIBI["slope"])}
     numbers |= {name: float(line[-1]) for name, line in lines.items()}
     return Seen(Lines(_LAGS.numpy(), lines, limits=(-8.5, 4.5)), numbers)
 
@@ -81,7 +81,7 @@ def _stretch(factor: float) -> Seen:
 
 def fitting(lag: float) -> Tensor:
     """A key that fits the queries at this distance: it was turned ahead by as much."""
-    return apply_encoding(_ONES, _ONES, rope(64), query_positions=[lag], key_positions=[0])[0]
+    return apply_encoding(ONES, ONES, rope(64), query_positions=[lag], key_positions=[0])[0]
 
 
 def _fit(lag: float) -> Seen:
@@ -99,14 +99,14 @@ def _fit(lag: float) -> Seen:
 
 # -- which γ and B
 
-_FAR = 1024
+FAR = 1024
 _BASES = tuple(2.0 ** (power / 2) for power in range(10, 27))
-_SLOW = 2.0**20  # tokens; reaches are whole, and so large ones are exact enough
+SLOW = 2.0**20  # tokens; reaches are whole, and so large ones are exact enough
 
 
 def half_base(gamma: float) -> Tensor:
     """B with which half of the envelope is left at the far distance."""
-    return _FAR * _SLOW / envelope_reach(xpos(64, gamma=gamma, scale_base=_SLOW))
+    return FAR * SLOW / envelope_reach(xpos(64, gamma=gamma, scale_base=SLOW))
 
 
 def near(encoding: Encoding) -> Tensor:
@@ -117,12 +117,12 @@ def near(encoding: Encoding) -> Tensor:
 @cache
 def _resolution(encoding: Encoding) -> Tensor:
     """Resolution of g/√d."""
-    return expectation_resolution(encoding, tokens=_FAR, normalisation="sqrt_d")
+    return expectation_resolution(encoding, tokens=FAR, normalisation="sqrt_d")
 
 
 def far(encoding: Encoding) -> Tensor:
     """What is left of the envelope at the far distance."""
-    return envelope(encoding, _FAR) / envelope(encoding, 0)
+    return envelope(encoding, FAR) / envelope(encoding, 0)
 
 
 def _choose(gamma: float) -> Seen:
@@ -131,10 +131,10 @@ def _choose(gamma: float) -> Seen:
     base = float(half_base(gamma))
     half = xpos(64, gamma=gamma, scale_base=base)
     numbers = {"gamma": gamma, "base": base, "near": float(near(half)), "left": float(far(half))}
-    numbers["lag"] = _FAR
+    numbers["lag"] = FAR
     lines = {"near": near(heads).numpy(), "far": far(heads).numpy()}
     marks = {"near": (base, numbers["near"]), "far": (base, numbers["left"])}
-    shown = Lines(np.array(_BASES), lines, marks, logarithmic=True, limits=(0.0, 3.0))
+    shown = Lines(np.array(_BASES), lines, marks, logarithmic=True, limits=(0.0, 3.5))
     return Seen(shown, numbers)
 
 
