@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import reference
-from tests.lessons.seen import see
+from tests.lessons.steps import see
 from xpos_viz.inputs.sample import layer_vectors
 from xpos_viz.lessons import STEPS
 from xpos_viz.lessons.attention import AFTER, BEFORE, logits_of, products, shares

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.lessons.seen import see
+from tests.lessons.steps import see
 from xpos_viz.attention import attention_logits, attention_weights
 from xpos_viz.curves import resolution
 from xpos_viz.encoding import nope, rope, xpos

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.lessons.seen import see
+from tests.lessons.steps import see
 from xpos_viz.encoding import interpolation, rope, xpos
 from xpos_viz.lessons import STEPS
 from xpos_viz.lessons.others import near

@@ -164,9 +164,16 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
 
 
 def _cells(shown: Matrix) -> np.ndarray:
-    """What is written in each cell; nothing where there is no number."""
-    texts = ["" if np.isnan(value) else fixed(value, shown.decimals) for value in shown.values.flat]
+    """What is written in each cell."""
+    texts = [_cell(value, shown.decimals) for value in shown.values.flat]
     return np.array(texts, object).reshape(shown.values.shape)
+
+
+def _cell(value: float, decimals: int) -> str:
+    """What is written in a cell; nothing where there is no number."""
+    if np.isnan(value):
+        return ""
+    return fixed(value, decimals) if np.isfinite(value) else number(value)
 
 
 _DRAWN: Mapping[type, Callable[..., Description]] = MappingProxyType(

@@ -2,6 +2,8 @@
 
 from xpos_viz.lessons.attention import ATTENTION
 from xpos_viz.lessons.difference import DIFFERENCE
+from xpos_viz.lessons.fading import FADING
+from xpos_viz.lessons.growth import GROWTH
 from xpos_viz.lessons.longer import LONGER
 from xpos_viz.lessons.model import (
     DOUBT,
@@ -17,9 +19,19 @@ from xpos_viz.lessons.model import (
     Step,
 )
 from xpos_viz.lessons.others import OTHERS
+from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.turning import TURNING
 
-CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, ATTENTION, LONGER, OTHERS)
+CHAPTERS: tuple[Chapter, ...] = (
+    TURNING,
+    DIFFERENCE,
+    SCALING,
+    FADING,
+    ATTENTION,
+    GROWTH,
+    LONGER,
+    OTHERS,
+)
 """All chapters in the order in which they are read."""
 
 STEPS: dict[str, Step] = {step.name: step for chapter in CHAPTERS for step in chapter.steps}
