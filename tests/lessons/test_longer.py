@@ -121,8 +121,8 @@ def test_times_are_compared_by_the_shortest_of_each(monkeypatch):
     seen = see("cost", 64).numbers
     longer.measured.cache_clear()
     assert (seen["plain"], seen["rope"], seen["xpos"]) == (10.0, 20.0, 21.0)
-    assert seen["over_plain"] == pytest.approx(1.1)
-    assert seen["over_rope"] == pytest.approx(0.05)
+    assert seen["over_plain"] == pytest.approx(2.1)
+    assert seen["over_rope"] == pytest.approx(1.05)
 
 
 def test_picture_and_sentence_of_a_minute_are_of_one_measurement(monkeypatch):

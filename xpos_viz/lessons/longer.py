@@ -182,8 +182,8 @@ def _cost(tokens: int) -> Seen:
     numbers = {name: 1000 * each for name, each in took.items()}
     numbers |= {"tokens": tokens, "paper": _PAPER_COST}
     numbers |= {
-        "over_plain": took["xpos"] / took["plain"] - 1,
-        "over_rope": took["xpos"] / took["rope"] - 1,
+        "over_plain": took["xpos"] / took["plain"],
+        "over_rope": took["xpos"] / took["rope"],
     }
     series = {name: np.array([1000 * each]) for name, each in took.items()}
     return Seen(Heights((f"{tokens:,}",), series), numbers)
