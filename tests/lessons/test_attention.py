@@ -86,7 +86,7 @@ def test_logits_of_heads_are_those_of_slow_sums():
         logits = logits_of(16, encoding)[8]
         for m, n in ((85, 0), (85, 80), (20, 20)):
             score = reference.score(q[8, m].tolist(), k[2, n].tolist(), m - n, rates, "half")
-            assert float(logits[m, n]) == pytest.approx(score / 8, abs=1e-4)
+            assert float(logits[m, n]) == pytest.approx(score / 8, abs=1e-12)
 
 
 def test_the_head_whose_logits_change_most_is_not_the_one_whose_weights_move_most():
@@ -102,3 +102,4 @@ def test_bars_of_heads_are_shares_of_the_largest():
         series = see("heads", layer).shown.series
         assert [max(bars) for bars in series.values()] == [1.0, 1.0]
         assert min(map(min, series.values())) > 0
+        assert {bars.dtype for bars in series.values()} == {np.dtype(np.float64)}

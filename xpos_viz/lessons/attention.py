@@ -93,7 +93,7 @@ AFTER = xpos(HEAD_DIM, base=MODEL_BASE, scale_base=_SCALE_BASE)
 @cache
 def logits_of(layer: int, encoding: Encoding) -> Tensor:
     """Logits of all heads of a layer of the bundled text."""
-    q, k = layer_vectors(_SAMPLE, layer)
+    q, k = (x.double() for x in layer_vectors(_SAMPLE, layer))
     return attention_logits(attention_scores(q, k, encoding, layout="half"), encoding)
 
 
