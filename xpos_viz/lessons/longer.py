@@ -14,7 +14,6 @@ from xpos_viz.attention import visible_keys
 from xpos_viz.curves import decay_curve, lag_counts, resolution
 from xpos_viz.encoding import rope, xpos
 from xpos_viz.lessons.model import Chapter, Control, Heights, Lines, Matrix, Numbers, Seen, Step
-from xpos_viz.masks import Mask
 from xpos_viz.module import RotaryXPos
 
 # -- resolution
@@ -56,10 +55,10 @@ def farthest(size: int) -> Tensor:
 
 def _blocks(size: int) -> Seen:
     """The distance of each key that is seen."""
-    seen = visible_keys(Mask("blockwise", size), _PLACES, _PLACES)
+    seen = visible_keys(f"blockwise:{size}", _PLACES, _PLACES)
     lags = torch.where(seen, _PLACES[:, None] - _PLACES, torch.nan)
     far = float(farthest(size))
-    numbers = {"size": size, "far": far, "trained": _TRAINED, "known": _TRAINED - 1}
+    numbers = {"size": size, "far": far, "trained": _TRAINED}
     numbers |= {"read": READ, "last": READ - 1, "keys": int(seen[-1].sum())}
     numbers["new"] = int((lags >= _TRAINED).sum())
     return Seen(Matrix(lags.numpy(), READ - 1, "sequential", decimals=0), numbers)
@@ -209,7 +208,7 @@ LONGER = Chapter(
             see=_blocks,
             formula=r"(\lfloor m/b\rfloor-1)\,b\le n\le m",
             line=farthest,
-            parts=(Mask, lag_counts),
+            parts=(visible_keys, lag_counts),
             families=("xpos",),
         ),
         Step(
