@@ -1,6 +1,7 @@
 """Lessons: chapters of steps, each of which is a thing to predict, to move and to see."""
 
 from xpos_viz.lessons.attention import ATTENTION
+from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
 from xpos_viz.lessons.fading import FADING
 from xpos_viz.lessons.growth import GROWTH
@@ -25,6 +26,7 @@ from xpos_viz.lessons.turning import TURNING
 CHAPTERS: tuple[Chapter, ...] = (
     TURNING,
     DIFFERENCE,
+    CLOCKS,
     SCALING,
     FADING,
     ATTENTION,
