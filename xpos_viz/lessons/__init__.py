@@ -1,9 +1,11 @@
 """Lessons: chapters of steps, each of which is a thing to predict, to move and to see."""
 
+from xpos_viz.lessons.attention import ATTENTION
 from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
 from xpos_viz.lessons.fading import FADING
 from xpos_viz.lessons.growth import GROWTH
+from xpos_viz.lessons.longer import LONGER
 from xpos_viz.lessons.model import (
     DOUBT,
     OPTIONS,
@@ -17,10 +19,21 @@ from xpos_viz.lessons.model import (
     Shown,
     Step,
 )
+from xpos_viz.lessons.others import OTHERS
 from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.turning import TURNING
 
-CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, CLOCKS, SCALING, FADING, GROWTH)
+CHAPTERS: tuple[Chapter, ...] = (
+    TURNING,
+    DIFFERENCE,
+    CLOCKS,
+    SCALING,
+    FADING,
+    ATTENTION,
+    GROWTH,
+    LONGER,
+    OTHERS,
+)
 """All chapters in the order in which they are read."""
 
 STEPS: dict[str, Step] = {step.name: step for chapter in CHAPTERS for step in chapter.steps}
