@@ -223,7 +223,7 @@ class Grid:
     values
         (rows, columns); where it is NaN the ground is seen.
     written
-        (rows, columns), what is written in each cell, or nothing.
+        What is written in each cell, row by row, or nothing.
     bar
         Its colour bar.
     logarithmic
@@ -241,7 +241,7 @@ class Grid:
     bar: Bar
     notes: tuple[str, ...] = ()
     logarithmic: bool = False
-    written: NDArray[np.object_] | None = None
+    written: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,7 +116,7 @@ def _matrix(shown: Matrix, step: Step, seen: Seen, text: Text) -> Grid:
         rows=shown.rows or _places(rows, few=few),
         values=shown.values,
         bar=Bar(text(f"learn.{step.name}.bar"), shown.limit, shown.scale, "blue_red"),
-        written=_cells(shown) if few else None,
+        written=_cells(shown) if few else (),
     )
 
 
@@ -163,10 +163,9 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
     return tuple(map(str, range(count))) if few else np.arange(count, dtype=np.float64)
 
 
-def _cells(shown: Matrix) -> np.ndarray:
+def _cells(shown: Matrix) -> tuple[tuple[str, ...], ...]:
     """What is written in each cell."""
-    texts = [_cell(value, shown.decimals) for value in shown.values.flat]
-    return np.array(texts, object).reshape(shown.values.shape)
+    return tuple(tuple(_cell(value, shown.decimals) for value in row) for row in shown.values)
 
 
 def _cell(value: float, decimals: int) -> str:

@@ -61,19 +61,19 @@ def _draw_cells(sheet: Sheet, axes: Axes, grid: Grid) -> None:
     else:
         bitmap(axes, x, y, colours)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
-    if grid.written is not None:
+    if grid.written:
         _write(sheet, axes, grid.written, colours)
 
 
 def _write(
-    sheet: Sheet, axes: Axes, written: NDArray[np.object_], colours: NDArray[np.uint8]
+    sheet: Sheet, axes: Axes, written: tuple[tuple[str, ...], ...], colours: NDArray[np.uint8]
 ) -> None:
     """What each cell says, dark on light or light on dark."""
-    for row, column in np.ndindex(written.shape):
+    for row, column in np.ndindex(colours.shape[:2]):
         light = (colours[row, column, :3] @ _LUMINANCE) > _LIGHT
         axes.text(
             *(column, row),
-            drawable(str(written[row, column])),
+            drawable(written[row][column]),
             ha="center",
             va="center",
             **style(font(sheet.size.body), INKS["light" if light else "dark"].text),

@@ -36,8 +36,8 @@ def draw(grid: Grid, ink: Ink) -> Spec:
         "hovertemplate": f"<b>{value}</b><br>{places}<extra></extra>",
         **words,
     }
-    if grid.written is not None:
-        trace |= {"text": grid.written.tolist(), "texttemplate": "%{text}"}
+    if grid.written:
+        trace |= {"text": grid.written, "texttemplate": "%{text}"}
     style = axis_style(ink) | {"showgrid": False, "showline": True, "mirror": True}
     across = {"title": named(grid.x, ink)} | _axis(grid.columns, logarithmic=grid.logarithmic)
     down = {"title": named(grid.y, ink), "autorange": "reversed"} | _axis(grid.rows)
