@@ -3,8 +3,6 @@ r"""What is often got wrong: each mistake beside the right version, before an in
 The wrong scores and the invariants are those of :mod:`xpos_viz.wrong`.
 """
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -14,7 +12,7 @@ from xpos_viz.inputs.sample import HEAD_DIM, MODEL_BASE, layer_vectors, layers_o
 from xpos_viz.kernel import attention_scores, lag_response
 from xpos_viz.lessons.model import Chapter, Control, Heights, Lines, Matrix, Seen, Step
 from xpos_viz.lessons.toy import XPOS, K, M, Q
-from xpos_viz.wrong import CHECKS, VARIANTS, Check, ScoreFunction
+from xpos_viz.wrong import CHECKS, VARIANTS, ScoreFunction
 
 _BESIDE = Control(("wrong", "right"), "wrong")
 PLACES = torch.arange(25).double()
@@ -100,7 +98,6 @@ def _growing(how: str) -> Seen:
     early, later = both(how)
     numbers = {"how": how, "later": LATER, "apart": float((later - early).abs().max())}
     numbers |= {"largest": float(torch.stack([early, later]).abs().max())}
-    numbers["departure"] = CHECKS["shift"](version("linear_growth", how), XPOS)
     lines = {"early": early.numpy(), "late": later.numpy()}
     return Seen(Lines(PLACES[:_NEAR].numpy(), lines, limits=(-4.0, 12.0)), numbers)
 
@@ -158,26 +155,34 @@ TRIED: dict[str, ScoreFunction] = {
 """The printed code, the same with its factors written twice so that it runs, and the core's."""
 
 
-def departure(check: Check, scores: ScoreFunction) -> float:
-    """How far some code departs from an invariant; NaN where it stops."""
+def stopped(scores: ScoreFunction) -> str:
+    """What some code says where it stops; nothing where it runs."""
     try:
-        return check(scores, XPOS)
-    except RuntimeError:
-        return math.nan
+        scores(Q, K, XPOS)
+    except RuntimeError as error:
+        return str(error)
+    return ""
 
 
-def tried(how: str) -> Tensor:
-    """How far some code departs from each of the invariants."""
-    return torch.tensor([departure(check, TRIED[how]) for check in CHECKS.values()])
+def departures(scores: ScoreFunction) -> Tensor:
+    """How far some code departs from each of the invariants; NaN where it stops."""
+    if stopped(scores):
+        return torch.full((len(CHECKS),), torch.nan)
+    return torch.tensor([check(scores, XPOS) for check in CHECKS.values()])
+
+
+def tried(how: str) -> str | Tensor:
+    """What stops some code, or else its departures."""
+    return stopped(TRIED[how]) or departures(TRIED[how])
 
 
 def _printed(how: str) -> Seen:
     """The departures of one of the three, and how many checks it passes."""
-    departures = tried(how)
-    numbers = {"how": how, "checks": float(len(CHECKS))}
-    numbers |= {"passed": float((departures < _PASSED).sum()), "most": float(departures.max())}
-    labels = tuple(str(place + 1) for place in range(len(CHECKS)))
-    return Seen(Heights(labels, {"departure": departures.numpy()}), numbers)
+    found = departures(TRIED[how])
+    numbers = {"how": how, "checks": float(len(found)), "most": float(found.max())}
+    numbers["passed"] = float((found < _PASSED).sum())
+    labels = tuple(str(place + 1) for place in range(len(found)))
+    return Seen(Heights(labels, {"departure": found.numpy()}, (0.0, 1.0)), numbers)
 
 
 MISTAKES = Chapter(
@@ -248,7 +253,7 @@ MISTAKES = Chapter(
             see=_printed,
             formula=r"\role{0}{|y-y_0|}<10^{-6}",
             line=tried,
-            parts=(printed, departure, *CHECKS.values()),
+            parts=(printed, stopped, departures, *CHECKS.values()),
         ),
     ),
 )

@@ -36,32 +36,34 @@ _STRONGEST, _NEAREST = 5, 3  # tokens of the story that are shown
 _EVERY = 4  # pairs
 
 
-def read(scale_base: float) -> Tensor:
-    """Weights of all tokens of the story, read by the query."""
-    return sample_capture("lantern").weights(18, XPOS.replace(scale_base=scale_base))[6, BLUE]
+def at_blue(encoding: Encoding | None = None) -> Tensor:
+    """Weights of all tokens of the story, read by the query; None is as the model has them."""
+    return sample_capture("lantern").weights(18, encoding)[6, BLUE]
 
 
 @cache
 def shown() -> list[int]:
     """The tokens with the largest weights under any scale base, and those nearest to the query."""
-    rows = torch.stack([_story_before(), *map(read, _BASES)])
+    each = (XPOS.replace(scale_base=scale_base) for scale_base in _BASES)
+    rows = torch.stack([at_blue(), *map(at_blue, each)])
     strongest = rows.amax(0).topk(_STRONGEST).indices.tolist()
     return sorted({*strongest, *range(BLUE + 1 - _NEAREST, BLUE + 1)})
 
 
-def _story_before() -> Tensor:
-    """The same weights as the model itself has them."""
-    return sample_capture("lantern").weights(18)[6, BLUE]
+def read(scale_base: float) -> Tensor:
+    """Their weights under XPos."""
+    return at_blue(XPOS.replace(scale_base=scale_base))[shown()]
 
 
 def _story(scale_base: float) -> Seen:
-    """What each of the strongest tokens has before and after."""
-    before, after = _story_before(), read(scale_base)
+    """What each of these tokens has before and after."""
+    before, after = at_blue()[shown()], read(scale_base)
+    first, lantern = (shown().index(token) for token in (0, LANTERN))
     numbers = {"scale_base": scale_base, "distance": float(BLUE - LANTERN)}
-    numbers |= {"before": float(before[LANTERN]), "after": float(after[LANTERN])}
-    numbers |= {"first_before": float(before[0]), "first": float(after[0])}
-    labels = tuple(token_labels("lantern")[key] for key in shown())
-    series = {"rope": before[shown()].numpy(), "xpos": after[shown()].numpy()}
+    numbers |= {"before": float(before[lantern]), "after": float(after[lantern])}
+    numbers |= {"first_before": float(before[first]), "first": float(after[first])}
+    labels = tuple(token_labels("lantern")[token] for token in shown())
+    series = {"rope": before.numpy(), "xpos": after.numpy()}
     return Seen(Heights(labels, series, (0.0, 1.0)), numbers)
 
 
@@ -148,7 +150,7 @@ SENTENCES = Chapter(
             see=_story,
             formula=_WEIGHTS,
             line=read,
-            parts=(attention_weights,),
+            parts=(at_blue, attention_weights),
         ),
         Step(
             "bridge",
@@ -156,7 +158,7 @@ SENTENCES = Chapter(
             control=Control(_BASES, 32.0),
             see=_bridge,
             formula=(
-                r"\role{1}{w'_n}=\mathrm{softmax}_n\!\left(s'_n/\sqrt d\right),\quad"
+                r"\role{1}{w'_n}=\mathrm{softmax}_n\!\left(s'_n/\sqrt d\right),\quad "
                 r"s'_n=\mathrm{Re}\sum_i q_i\overline{k_i}\,e^{\mathrm{i}\theta_i\Delta}"
                 r"\,\zeta_i^{\Delta/B},\qquad\role{0}{w_n}:\ \zeta_i=1"
             ),
