@@ -326,7 +326,7 @@ def test_a_page_holds_all_frames_and_no_address(maps):
 
 def test_words_that_begin_alike_are_not_taken_for_each_other():
     def title(*lines) -> Any:
-        framed: Any = titled(replace(curves, title=lines), "B 1")
+        framed: Any = titled(replace(curves, title=lines), "B 1", ENGLISH)
         return framed.title
 
     [curves] = on_one_scale([drawn("compare", "decay", SHORT)])

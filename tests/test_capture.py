@@ -289,6 +289,19 @@ def test_vectors_that_do_not_fit(q, k, text):
                 "(size ≥ 1 token), or a bool tensor."
             ),
         ),
+        *(
+            (
+                {name: value},
+                f"{name} must be a tuple, got {value!r}; use brackets, an entry for each.",
+            )
+            for name, value in {
+                "layers": "01",
+                "tokens": "to be",
+                "encodings": rope(8),
+                "masks": "causal",
+                "scales": 0.5,
+            }.items()
+        ),
         ({"scales": (0.0,)}, "scales must be finite numbers > 0, got 0.0; use 1/√d."),
         ({"softcap": -1.0}, "softcap must be a finite number ≥ 0, got -1.0; use 0 for none."),
         (

@@ -416,6 +416,17 @@ def test_alternative_text_of_one_token_leaves_out_what_there_is_not():
     )
 
 
+@each_language
+def test_where_nothing_differs_no_limit_of_a_difference_is_named(language):
+    _, maps = drawn.maps(Expectation(1), (rope(2), xpos(2)), language=language)
+    said = {
+        "en": "Colours end at the 99.5\u00a0% quantile of the magnitudes at Δ ≥ 0, 2; the "
+        "difference is 0 in every cell.",
+        "zh": "颜色到 Δ ≥ 0 处数值绝对值的 99.5\u00a0% 分位数为止：2；所有格子的差值都是 0。",
+    }
+    assert said[language] in maps.notes
+
+
 # Curves
 
 
@@ -459,6 +470,16 @@ def test_alternative_text_of_curves_has_their_ends():
         f"XPos (base 10,000, γ 0.4, B 512) goes from 32 to {last[1]}."
     )
     assert [curve.y[1024] for curve in shown.curves] == pytest.approx([8.4136, 5.8173], abs=6e-5)
+
+
+def test_clauses_are_parted_as_a_language_does():
+    shown = decay(rope(64), xpos(64), language="zh")
+    last = [rounded(curve.y[-1]) for curve in shown.curves]
+    assert shown.alt == (
+        "期望曲线 g 随距离的变化，直到 2,048 个词元。"
+        f"RoPE（底数 10,000）从 32 变到 {last[0]}；"
+        f"XPos（底数 10,000，γ 0.4，B 512）从 32 变到 {last[1]}。"
+    )
 
 
 def test_equal_encodings_are_one_curve():

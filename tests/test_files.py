@@ -302,6 +302,13 @@ def test_limits_are_those_of_the_capture_that_is_read():
         "queries and keys must be at most 4 tokens, got 5; "
         "use a part of them, or set XPOS_VIZ_MAX_TOKENS."
     )
+    assert message(read_capture, npz(**arrays()), limits=Limits(width=6)) == (
+        "head_dim must be at most 6, got 8; use a part of the columns, or set XPOS_VIZ_MAX_WIDTH."
+    )
+    assert message(read_capture, npz(**arrays()), limits=Limits(heads=11)) == (
+        "layers × heads must be at most 11, got 2 × 6; "
+        "use fewer of them, or set XPOS_VIZ_MAX_HEADS."
+    )
     assert message(read_capture, npz(**arrays()), limits=Limits(cells=299)) == (
         "layers × heads × queries × keys must be at most 299, got 2 × 6 × 5 × 5 = 300; "
         "use fewer layers or heads, or set XPOS_VIZ_MAX_CELLS."
@@ -316,6 +323,17 @@ def test_a_file_may_not_be_longer_than_is_taken(tmp_path):
             "a file must be at most 100 bytes, got more; "
             "use fewer layers or tokens, or set XPOS_VIZ_MAX_UPLOAD."
         )
+
+
+@pytest.mark.parametrize(
+    "file", [None, "", 5, io.StringIO("q0,k0")], ids=["none", "empty", "number", "words"]
+)
+def test_what_is_no_file_at_all(file):
+    got = "q0,k0" if isinstance(file, io.StringIO) else file
+    assert message(read_capture, file) == (
+        f"file must be a path, bytes, or a file opened with 'rb', got {got!r}; "
+        'use read_capture("mine.npz").'
+    )
 
 
 def test_words_that_are_json_have_their_names():

@@ -9,7 +9,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.livemap.page import at, expect_reading, picture, point
 from tests.pages import channels, drawn, offline, slider, started
+from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.handout import handout
+from xpos_viz.figures.words import encoding_words
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.state import State, from_address, opening
 from xpos_viz.state.changes import with_moves
@@ -115,7 +117,9 @@ def test_all_is_said_in_the_language(visit, language):
     for key in ("pages.compare.question", "ui.formula_words", "ui.gamma_help", "export.settings"):
         assert text(key) in seen
     assert str(read_sample("pronoun")["text"]) in seen
-    assert "Sun et al. 2022" in seen
+    for row in (REGISTRY["rope"], REGISTRY["xpos"]):
+        assert " ".join(encoding_words(row, text).split()) in seen
+    assert "_i" not in seen
     assert page.locator("math").count() == 3
     assert page.get_by_role("link").get_attribute("href") == LINK
     assert json.loads(page.locator("#xpos_viz").text_content() or "") == json.loads(RECIPE)

@@ -12,6 +12,7 @@ import xpos_viz
 PACKAGE = Path(xpos_viz.__file__).parent
 APP = PACKAGE.parent / "app.py"
 ROOMS: list[set[str]] = [
+    {"choice"},
     {"encoding", "limits", "theme", "version"},
     {"entry", "masks"},
     {"kernel"},

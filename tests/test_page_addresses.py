@@ -65,7 +65,30 @@ NOTICES = {"en": notice_en, "zh": notice_zh}
         ({"stop": "9" * 5000}, ("stop", "…", "")),
         ({"<b>x</b>": "1"}, ("…", "1", None)),
         ({"base.3": "500"}, ("base.3", "500", None)),
-        ({"mask": "sliding:4"}, ("mask", "…", "causal")),
+        *(
+            (
+                {"mask": mask},
+                (
+                    "mask",
+                    mask,
+                    "causal",
+                    "Use one of: `causal, none`.",
+                    "可用的值：`causal, none`。",
+                ),
+            )
+            for mask in ("sliding:4", "round")
+        ),
+        *(
+            (
+                {key: "28" + "0" * 9},
+                (
+                    *(key, "28" + "0" * 9, used),
+                    "It must be a whole number (≥\u00a00, ≤\u00a027).",
+                    "须为整数（≥\u00a00，≤\u00a027）。",
+                ),
+            )
+            for key, used in (("query", "27"), ("key", "0"))
+        ),
         (
             {"axis": "symlog"},
             (

@@ -22,6 +22,9 @@ from xpos_viz.ui import downloads
 
 pytestmark = pytest.mark.usefixtures("steady")
 
+PATIENCE = 30
+"""Seconds until work that does not end fails a test."""
+
 
 def test_files_are_offered_for_both_figures_when_they_are_asked_for():
     page, text = opened(SHORT), texts("en")
@@ -36,6 +39,31 @@ def test_files_are_offered_for_both_figures_when_they_are_asked_for():
     assert address(page) == SHORT
     for button in page.get("download_button"):
         assert button.proto.help
+
+
+def test_what_was_made_stays_when_something_is_set_otherwise():
+    text = texts("en")
+    page = opened({"source": "random", "length": "4", "head_dim": "8"})
+
+    def unfolded():
+        page.session_state["scores-files"] = True
+        return page
+
+    again(unfolded())
+    again(unfolded().button(key="scores-make").click())
+    work = page.session_state["motion"]
+    assert any(work.done(1) for _ in range(PATIENCE))
+
+    def offered():
+        labels = [button.proto.label for button in again(unfolded()).get("download_button")]
+        said = [caption.value for caption in page.caption]
+        return "GIF" in labels, text("download.earlier") in said
+
+    assert offered() == (True, False)
+    release(page, scale_base=64.0)
+    assert offered() == (True, True)
+    release(page, scale_base=512.0)
+    assert offered() == (True, False)
 
 
 def test_a_page_without_a_picture_says_so_instead_of_offering_files():

@@ -53,7 +53,7 @@ def wanted(parameters):
 def check(page, parameters):
     """Whether the page shows what an address asks for, and has that address."""
     described = wanted(parameters)
-    drawn = [json.loads(str(plotly_pen.draw(d).to_json())) for d in described]
+    drawn = [json.loads(str(plotly_pen.sketch(d).to_json())) for d in described]
     assert pictures(page) == drawn
     assert [chart.proto.alt for chart in page.get("plotly_chart")] == [d.alt for d in described]
     assert address(page) == parameters

@@ -78,7 +78,7 @@ def test_every_text_is_shown_as_it_was_computed(name, language):
     assert page.title[0].value == text("pages.tokens.title")
     assert passage(page) == markup(tinted(reading, text))
     drawn = bars(reading, text), head_maps(heads, "change", text)
-    assert charts(page) == [spec(plotly_pen.draw(description)) for description in drawn]
+    assert charts(page) == [spec(plotly_pen.sketch(description)) for description in drawn]
     for description in drawn:
         assert "  \n".join(description.notes) in words(page)
     (table,) = page.table

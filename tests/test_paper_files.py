@@ -99,7 +99,8 @@ def test_words_stay_on_the_paper_and_apart(page, language, size):
             assert 0 <= box.x0 < box.x1 <= figure.bbox.width, text
             assert 0 <= box.y0 < box.y1 <= figure.bbox.height, text
         settled = [(text, box) for text, box in pieces if text not in marks]
-        for (one, first), (other, second) in combinations(settled, 2):
+        names = [(text, box) for text, box in pieces if text in marks]
+        for (one, first), (other, second) in [*combinations(settled, 2), *combinations(names, 2)]:
             across = min(first.x1, second.x1) - max(first.x0, second.x0)
             down = min(first.y1, second.y1) - max(first.y0, second.y0)
             slack = figure.dpi * SIZES[size].small / 72 * 0.35  # lines of one text stand close

@@ -2,7 +2,7 @@
 
 import io
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from tests import drawn, kinds
+from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.files import SIZES, Paper
 from xpos_viz.figures.paper_pen import draw, save
 from xpos_viz.theme import INKS, LINES, SCALES
@@ -89,6 +90,12 @@ def test_curves_have_bands_marks_and_axes(logarithmic):
     low, high = axes.get_ylim()
     assert high > 4
     assert 0 < low < 1e-3 if logarithmic else low < -1
+
+
+def test_a_curve_of_one_point_is_seen():
+    point = Curve("point", np.array([0.0]), np.array([4.0]))
+    [axes] = draw(replace(kinds.curves(logarithmic=False), curves=(point,), marks=())).axes
+    assert [line.get_marker() for line in axes.lines if line.get_label() == "point"] == ["o"]
 
 
 @pytest.mark.parametrize(
@@ -221,3 +228,31 @@ def test_as_many_maps_stand_side_by_side_as_make_them_largest():
     many = replace(maps, panels=(maps.panels[0],) * 8, bars=maps.bars[:1], across=2)
     *panels, _ = draw(many).axes
     assert len({round(axes.get_position().y0, 6) for axes in panels}) == 2
+
+
+def test_powers_of_ten_stand_apart_under_an_axis():
+    end = 1e6
+    x = np.array([1.0, 30.0, end])
+    description = replace(kinds.curves(logarithmic=True), curves=(Curve("a", x, x),), marks=())
+    figure = draw(description, Paper("column"))
+    figure.draw_without_rendering()
+    axis = figure.axes[0].xaxis
+    boxes = [
+        label.get_window_extent()
+        for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+        if 1 <= place <= end
+    ]
+    assert len(boxes) > 1
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert boxes[-1].x1 <= figure.bbox.width
+
+
+def test_names_of_points_do_not_cover_each_other():
+    marks = tuple(Mark(x, 1.0, f"the point at {x:g}") for x in (10.0, 11.0, 12.0))
+    x = np.array([1.0, 100.0])
+    description = replace(kinds.curves(), curves=(Curve("a", x, x),), marks=marks)
+    figure = draw(description, Paper("column"))
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 3
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -4,10 +4,11 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from tests import drawn, kinds
-from xpos_viz.figures.description import Mark
+from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
 from xpos_viz.theme import INKS, LINES
 
@@ -31,8 +32,17 @@ def test_every_kind_has_its_ink_and_its_words(description, mode):
 @each_kind
 @pytest.mark.parametrize("larger", [1.0, 1.5])
 def test_a_page_sends_what_plotly_would_and_plotly_finds_it_valid(description, larger):
-    checked = draw(description, larger=larger)
-    assert drawn.spec(sketch(description, larger=larger)) == drawn.spec(checked)
+    sent = drawn.spec(sketch(description, larger=larger))
+    assert drawn.spec(go.Figure(sent)) == sent
+    whole = drawn.spec(draw(description, larger=larger))
+    assert whole["data"] == sent["data"]
+    own = {"annotations", "height", "margin", "showlegend"}
+    assert all(
+        whole["layout"][part] == sent["layout"][part] for part in sent["layout"].keys() - own
+    )
+    _, *names = whole["layout"]["annotations"]
+    assert names == sent["layout"].get("annotations", [])
+    assert not any(description.title[0] in name["text"] for name in names)
 
 
 def test_a_long_title_is_broken_and_has_room():
@@ -60,6 +70,12 @@ def test_curves_have_the_colour_of_their_line():
     lines = drawn.spec(draw(plain))["data"][1:4]
     assert [trace["line"]["color"] for trace in lines] == list(LINES[:3])
     assert [trace["line"]["dash"] for trace in lines] == ["solid", "dot", "dot"]
+
+
+def test_a_curve_of_one_point_is_seen():
+    point = Curve("point", np.array([0.0]), np.array([4.0]))
+    traces = drawn.spec(draw(replace(kinds.curves(logarithmic=False), curves=(point,))))["data"]
+    assert [trace["mode"] for trace in traces if trace.get("name") == "point"] == ["markers"]
 
 
 def test_what_has_no_logarithm_is_a_gap():
@@ -96,7 +112,7 @@ def test_a_band_is_closed_and_has_gaps(logarithmic_y):
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
-def test_marks_are_points_whose_names_have_a_ground(logarithmic):
+def test_marks_are_points_whose_names_stand_above_the_axes(logarithmic):
     described = kinds.curves(logarithmic=logarithmic, logarithmic_y=logarithmic)
     spec = drawn.spec(draw(described, mode="dark"))
     marks = spec["data"][-1]
@@ -107,29 +123,37 @@ def test_marks_are_points_whose_names_have_a_ground(logarithmic):
     _, first, last = spec["layout"]["annotations"]
     assert (first["text"], first["xanchor"]) == ("half-life 10", "left")
     assert (last["text"], last["xanchor"]) == ("the end", "right")
-    assert (last["x"], last["y"]) == ((3, 0) if logarithmic else (1000, 1))
-    assert (first["x"], first["y"]) == (
-        (1, pytest.approx(-0.398, abs=1e-3)) if logarithmic else (10, 0.4)
-    )
-    assert first["bgcolor"] == "rgba(18,22,27,0.88)"
-    assert first["font"]["color"] == INKS["dark"].text
+    assert [note["x"] for note in (first, last)] == ([1, 3] if logarithmic else [10, 1000])
+    for note in (first, last):
+        assert (note["y"], note["yref"], note["yanchor"]) == (1, "paper", "bottom")
+        assert note["font"]["color"] == INKS["dark"].text
+    poles = spec["layout"]["shapes"]
+    assert [(pole["x0"], pole["x1"], pole["line"]["color"]) for pole in poles] == [
+        (10, 10, LINES[2]),
+        (1000, 1000, LINES[5]),
+    ]
+
+
+def flags(*marks):
+    """The names of marks over an axis from 1 to 1000: where each begins, its side and line."""
+    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
+    curves = tuple(replace(curve, x=np.linspace(1, 1000, 4)) for curve in described.curves)
+    layout = drawn.spec(draw(replace(described, curves=curves)))["layout"]
+    title, *notes = layout["annotations"]
+    assert title["yshift"] > max(note["yshift"] for note in notes) + 11
+    return [(note["text"], note["xanchor"], note["yshift"]) for note in notes]
 
 
 def test_the_name_of_a_mark_at_an_end_is_not_cut_off():
-    x = np.linspace(1, 1000, 4)
-    marks = (Mark(8.0, 0.4, "first", 0), Mark(40.0, 0.2, "second", 1), Mark(990.0, 0.2, "last", 1))
-    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
-    curves = tuple(replace(curve, x=x) for curve in described.curves)
-    _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
-    assert [note["xanchor"] for note in notes] == ["left", "left", "right"]
+    marks = (Mark(8.0, 0.4, "first", 0), Mark(400.0, 0.2, "second", 1), Mark(990.0, 0.2, "last", 1))
+    assert [side for _, side, _ in flags(*marks)] == ["left", "left", "left"]
+    assert [side for _, side, _ in flags(Mark(990.0, 0.2, "the last one", 1))] == ["right"]
 
 
-def test_two_names_near_an_end_lean_away_from_each_other_where_there_is_room():
-    marks = tuple(Mark(x, 0.2, name, 1) for x, name in ((820.0, "290,086"), (890.0, "580,171")))
-    described = replace(kinds.curves(logarithmic=False, logarithmic_y=False), marks=marks)
-    curves = tuple(replace(curve, x=np.linspace(1, 1000, 4)) for curve in described.curves)
-    _, *notes = drawn.spec(draw(replace(described, curves=curves)))["layout"]["annotations"]
-    assert [note["xanchor"] for note in notes] == ["right", "left"]
+def test_names_that_would_meet_stand_one_over_the_other():
+    marks = [Mark(x, 0.2, name, 1) for x, name in ((820.0, "290,086"), (800.0, "580,171"))]
+    assert flags(*marks) == [("580,171", "left", 2), ("290,086", "left", 17)]
+    assert [line for *_, line in flags(*marks, Mark(8.0, 0.2, "far", 1))] == [2, 2, 17]
 
 
 def test_marks_without_a_name_are_points_alone():

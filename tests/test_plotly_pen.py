@@ -15,6 +15,7 @@ from xpos_viz.comparison import compare
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
 from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
 from xpos_viz.texts import texts
@@ -215,10 +216,31 @@ def test_a_ratio_is_written_as_factors():
     (trace,) = spec["data"]
     assert trace["hovertemplate"].startswith("<b>Map</b>  %{text}<br>")
     words = drawn.array(trace["text"])[~np.isnan(values)].tolist()
-    assert words == ["1", "2", "4", "0.5", "9.53674e-07", "inf", "0", "1.41421"]
+    assert words == ["1", "2", "4", "0.5", "9.54\u00a0×\u00a010⁻⁷", "∞", "0", "1.41421"]
     plain = drawn.spec(draw(drawn.one_panel(values, limit=2.5)))
     assert plain["layout"]["coloraxis"]["colorbar"]["tickmode"] == "auto"
-    assert "%{z:.6~g}" in plain["data"][0]["hovertemplate"]
+    assert "%{text}" in plain["data"][0]["hovertemplate"]  # ∞ is sent as 1.8 × 10³⁰⁸
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [(64.0, "%{z:,.2f}"), (1.0, "%{z:,.3f}"), (0.168, "%{z:,.4f}"), (5e6, "%{z:,.0f}")],
+)
+def test_values_are_read_with_the_decimals_that_colours_can_tell_apart(limit, value):
+    (trace,) = drawn.spec(draw(drawn.one_panel([[limit, 3e-7], [0.0, 1.0]], limit=limit)))["data"]
+    assert trace["hovertemplate"].startswith(f"<b>Map</b>  {value}<br>")
+    assert "text" not in trace
+
+
+@pytest.mark.parametrize("values", [[[3e-7, -0.5], [1e-5, 0.0]], [[3e12, -0.5], [np.nan, 0.0]]])
+def test_values_that_are_tiny_or_huge_are_read_by_powers_of_ten(values):
+    limit = 1e-5 if values[1][0] == 1e-5 else 1.0
+    (trace, *_) = drawn.spec(draw(drawn.one_panel(values, limit=limit)))["data"]
+    assert trace["hovertemplate"].startswith("<b>Map</b>  %{text}<br>")
+    first, second = drawn.array(trace["text"])[0]
+    assert (first, second) == (rounded(values[0][0]), "−0.5")
+    assert "10" in first
+    assert "e" not in first
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

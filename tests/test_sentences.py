@@ -78,6 +78,14 @@ def test_models_of_a_folder_are_offered_by_name(folder):
     assert offered(str(folder / "readme.txt")) == {}
 
 
+def test_a_folder_that_may_not_be_looked_into_offers_nothing(folder, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("pathlib.Path.iterdir", closed)
+    assert offered(str(folder)) == {}
+
+
 def test_nothing_is_offered_where_the_operator_did_not(folder, monkeypatch):
     titles = {text("sentences.title") for text in map(texts, LANGUAGES)}
     monkeypatch.delenv(MODELS, raising=False)

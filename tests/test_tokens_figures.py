@@ -9,10 +9,10 @@ import pytest
 from tests.colours import contrast
 from xpos_viz import xpos
 from xpos_viz.figures.passage import LEVELS, Passage, Token, markup, tint
-from xpos_viz.figures.tokens import BARS, bars, head_maps, tinted
+from xpos_viz.figures.tokens import BARS, STEPS, bars, head_maps, tinted
 from xpos_viz.figures.words import percent, rounded
 from xpos_viz.inputs import Sample
-from xpos_viz.inputs.sample import read_sample, token_labels
+from xpos_viz.inputs.sample import SAMPLES, read_sample, token_labels
 from xpos_viz.studies.tokens import PIECE, all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import INKS, PALETTES, Mode
@@ -50,8 +50,8 @@ class Reader(HTMLParser):
 
 def passage(*tokens):
     """A passage of some tokens."""
-    legend = ("gains", "loses", "query", "ahead")
-    return Passage(("Title", "line"), "Said.", legend, tokens, "blue_red")
+    legend = ("gains", "loses", "points", "query", "ahead")
+    return Passage(("Title", "line"), "Said.", legend, ("1", "2"), tokens, "blue_red")
 
 
 # HTML
@@ -68,9 +68,9 @@ def passage(*tokens):
     ],
 )
 def test_whatever_the_text_says_it_stays_text(text):
-    plain = Reader(markup(passage(Token(" ", "word", "title", 3, "", "gains 1"))))
-    token = Token(text, text, text, 3, "query", text)
-    hostile = Passage((text, text), text, (text, text, text, text), (token,), "blue_red")
+    plain = Reader(markup(passage(Token(" ", "word", "title", 3, "gain", "", "gains 1"))))
+    token = Token(text, text, text, 3, "gain", "query", text)
+    hostile = Passage((text, text), text, (text,) * 5, (text, text), (token,), "blue_red")
     read = Reader(markup(hostile))
     assert [tag for tag, _ in read.elements] == [tag for tag, _ in plain.elements]
     allowed = {"class", "title", "role", "aria-label", "aria-hidden"}
@@ -84,11 +84,12 @@ def test_whatever_the_text_says_it_stays_text(text):
 def test_a_tint_is_said_by_a_line_a_mark_and_words():
     html = markup(
         passage(
-            Token("", "up", "up: more", LEVELS, spoken="gains 2 points"),
+            Token("", "up", "up: more", LEVELS, "gain", spoken="gains 2 points"),
             Token(" ", "down", "down: less", -1),
             Token(" ", "same", "same"),
-            Token(" ", "me", "me", 0, "query"),
-            Token(" ", "later", "", 0, "ahead"),
+            Token(" ", "little", "little", 0, "loss", spoken="loses 0.02 points"),
+            Token(" ", "me", "me", role="query"),
+            Token(" ", "later", role="ahead"),
         )
     )
     body = html.split("</p>")[-1]
@@ -97,10 +98,17 @@ def test_a_tint_is_said_by_a_line_a_mark_and_words():
         '<span class="xv-spoken"> (gains 2 points) </span></i>'
         ' <i class="xv-loss xv-loss-1" title="down: less">down</i>'
         ' <i class="" title="same">same</i>'
+        ' <i class="" title="little">little<span aria-hidden="true">▼</span>'
+        '<span class="xv-spoken"> (loses 0.02 points) </span></i>'
         ' <i class="xv-query" title="me">me</i>'
         ' <i class="xv-faint">later</i></div>'
     )
     assert 'role="group" aria-label="Said."' in html
+    assert (
+        '<p>▼ loses <i class="xv-loss xv-loss-2">2</i><i class="xv-loss xv-loss-1">1</i> '
+        '<i class="xv-gain xv-gain-1">1</i><i class="xv-gain xv-gain-2">2</i> gains ▲ points · '
+        '<i class="xv-query">query</i> · <i class="xv-faint">ahead</i></p>'
+    ) in html
     assert ".xv-gain { text-decoration: underline solid" in html
     assert ".xv-loss { text-decoration: underline dotted" in html
 
@@ -117,7 +125,7 @@ def test_text_is_legible_on_every_tint(colours, mode):
     for end in (0, -1):
         assert contrast(grounds[end], ink.page) > 1.5
         assert tint([-LEVELS, LEVELS][end], colours, mode) in markup(
-            Passage(("",), "", ("", "", "", ""), (), colours), mode
+            Passage(("",), "", ("", "", "", "", ""), (), (), colours), mode
         )
 
 
@@ -131,27 +139,58 @@ def test_a_short_text_is_shown_whole_and_can_be_read(language):
     assert said == str(read_sample("pronoun")["text"])
     assert "".join(Reader(markup(shown)).text) == said
     assert [token.role for token in shown.tokens] == [""] * 20 + ["query"] + ["ahead"] * 7
-    assert len(shown.notes) == 1
+    assert shown.notes == tuple(map(texts(language), ("tokens.tint_note", "tokens.word_pieces")))
 
 
 def test_tints_are_the_changes():
     reading = read(SHORT, FADING, 20)
     tokens = tinted(reading, texts("en")).tokens[:21]
-    limit = sorted(abs(reading.change))[18]  # the 90 % quantile of 21
-    assert reading.limit == limit
-    levels = [round(5 * np.clip(change / limit, -1, 1)) for change in reading.change]
+    steps = [sum(abs(change) >= step / 100 for step in STEPS) for change in reading.change]
+    levels = (np.sign(reading.change) * steps).tolist()
+    assert len(STEPS) == LEVELS
     assert [token.level for token in tokens] == levels
-    assert (levels[0], levels[6]) == (-5, 5)
-    order = np.argsort(reading.change)
-    marked = {place for place, token in enumerate(tokens) if token.spoken}
-    assert marked <= {*order[:3].tolist(), *order[-3:].tolist()}
-    assert {0, 6} <= marked
+    assert (levels[0], levels[6]) == (-4, 4)
+    order = np.argsort(reading.change).tolist()
+    marks = {place: token.mark for place, token in enumerate(tokens) if token.mark}
+    assert marks == dict.fromkeys(order[:3], "loss") | dict.fromkeys(order[-3:], "gain")
+    assert {place for place, token in enumerate(tokens) if token.spoken} == marks.keys()
     gained = 100 * reading.change[6]
     assert tokens[6].spoken == f"gains {gained:.3g} points"
     assert tokens[6].title == (
         f"“the” (token 6): {percent(reading.before.weights[6])} of the attention under RoPE, "
         f"{percent(reading.after.weights[6])} under XPos"
     )
+
+
+def test_tints_are_of_one_scale_whatever_else_changes():
+    little = read(SHORT, xpos(64, base=1e5, scale_base=1e5), 20)
+    shown = tinted(little, texts("en"))
+    assert 1e-6 < max(abs(little.change)) < 1e-3
+    assert {token.level for token in shown.tokens} == {0}
+    assert {token.mark for token in shown.tokens} == {"", "gain", "loss"}
+    assert shown.steps == ("0.1", "0.3", "1", "3", "10")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "No token in sight loses."), ("zh", "所见文本中没有减少的词元。")],
+)
+def test_marks_are_in_sight_or_it_is_said_that_there_is_none(language, words):
+    reading = read(LONG, xpos(64, base=1e5, scale_base=512.0), 1001)
+    assert reading.change.argmin() == 11 < reading.piece.start
+    shown = tinted(reading, texts(language))
+    assert [token.mark for token in shown.tokens if token.mark] == ["gain"] * 3
+    assert shown.notes[1] == words
+
+
+def test_words_that_are_read_in_pieces_are_explained():
+    said = "Some words are read in pieces: each piece is a token, and has a tint of its own."
+    assert token_labels("pronoun")[8:10] == ("suit", "case")
+    explained = {
+        name: said in tinted(read(Sample(name, 8, 2), FADING, 20), texts("en")).notes
+        for name in SAMPLES
+    }
+    assert explained == {"tidebook": True, "harbour": False, "pronoun": True, "chinese": False}
 
 
 def test_words_of_a_passage():

@@ -5,7 +5,6 @@ import json
 import re
 import tomllib
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from streamlit.util import calc_hash
 import xpos_viz
 from tests import tolerances
 from tests.apptest import address, again, control, fresh, words
+from tests.models import tiny
 from tests.test_capture import random
 from xpos_viz import Capture, apply_encoding, read_capture, rope
 from xpos_viz.inputs.captured import STORE, keep, lookup
@@ -25,7 +25,6 @@ from xpos_viz.inputs.files import capture_bytes
 from xpos_viz.inputs.files.examples import FROM_A_MODEL, FROM_ARRAYS
 from xpos_viz.inputs.sample import sample_capture
 from xpos_viz.limits import LIMITS, Limits
-from xpos_viz.models import capture as of_a_model
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import upload
 
@@ -131,6 +130,19 @@ def test_any_capture_is_shown(page, changes):
     app = opened({"source": "capture", "data": keep(capture(**changes))}, page)
     assert not app.error
     assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("letters", "said"),
+    [(8000, []), (9001, ["Shown: the first 8,000 of 9,001 characters."])],
+)
+def test_of_a_long_text_the_beginning_is_shown(letters, said):
+    data = keep(capture(text=("tide " * 1801)[:letters]))
+    app = opened({"source": "capture", "data": data})
+    (shown,) = (text.value for text in app.text)
+    assert shown == ("tide " * 1600).strip()
+    notes = [re.sub(r"\\(.)", r"\1", caption.value) for caption in app.caption]
+    assert [note for note in notes if note.startswith("Shown:")] == said
 
 
 @pytest.mark.parametrize("tokens", [1, 2])
@@ -264,15 +276,17 @@ def test_the_scripts_that_are_shown_run(tmp_path, monkeypatch):
     assert (made.layers, made.encodings[0]) == ((0, 7), rope(64))
 
 
-def test_the_script_of_a_model_calls_what_there_is(tmp_path, monkeypatch):
-    def pretended(*args, **words):
-        signature(of_a_model).bind(*args, **words)
-        return sample_capture("pronoun")
-
+def test_the_script_of_a_model_runs(tmp_path, monkeypatch):
+    """A folder that has the name on the Hub takes its place."""
+    folder = tmp_path / "HuggingFaceTB" / "SmolLM2-135M"
+    tiny.build("llama", vocab_size=259, num_hidden_layers=30, head_dim=2).save_pretrained(folder)
+    tiny.tokenizer().save_pretrained(folder)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("xpos_viz.models.capture", pretended)
     exec(compile(FROM_A_MODEL, "model", "exec"), {})
-    assert read_capture(tmp_path / "mine.safetensors").hash == sample_capture("pronoun").hash
+    made = read_capture(tmp_path / "mine.safetensors")
+    assert (made.layers, made.model) == ((0, 15, 29), "SmolLM2-135M")
+    assert "".join(made.tokens[1:]) == made.text
+    assert made.text.startswith("The keeper")
 
 
 def test_hostile_words_are_letters():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xpos_viz.choice import check_choice
 from xpos_viz.experiment import Stage
 from xpos_viz.pooling import robust_limit
 from xpos_viz.results import Result, run
@@ -121,8 +122,7 @@ def compare(result: Result, how: str = "plain") -> Comparison:
     >>> compare(result, "ratio").values[7, :2].round(3)
     array([0.995, 0.996])
     """
-    if how not in KINDS:
-        raise ValueError(f"unknown comparison {how!r}; use one of: {', '.join(KINDS)}.")
+    check_choice("comparison", how, KINDS)
     kind, view = KINDS[how], result.experiment.view
     stage = kind.stage or view.stage
     compared = run(replace(result.experiment, view=replace(view, stage=stage)))

@@ -11,6 +11,7 @@ from jaxtyping import Complex, Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding import Encoding
 
 Layout = Literal["interleaved", "half"]
@@ -101,8 +102,7 @@ def check_origin(origin: object) -> None:
 
 def check_layout(layout: str) -> None:
     """Raise ValueError unless there is such a layout."""
-    if layout not in LAYOUTS:
-        raise ValueError(f"unknown layout {layout!r}; use one of: {', '.join(LAYOUTS)}.")
+    check_choice("layout", layout, LAYOUTS)
 
 
 def check_batches(q: Tensor, k: Tensor, m: Tensor, n: Tensor) -> None:

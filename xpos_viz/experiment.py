@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, cast, get_args
 
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding import Encoding, Value, lookup
 from xpos_viz.entry import check_whole
 from xpos_viz.inputs import SOURCES, Inputs
@@ -47,8 +48,7 @@ class View:
     cells: int = 256
 
     def __post_init__(self) -> None:
-        if self.stage not in STAGES:
-            raise ValueError(f"unknown stage {self.stage!r}; use one of: {', '.join(STAGES)}.")
+        check_choice("stage", self.stage, STAGES)
         object.__setattr__(self, "mask", str(Mask.of(self.mask)))
         check_whole("start", self.start, 0)
         if self.stop is not None:
@@ -152,8 +152,7 @@ class Experiment:
         names = rest.pop("encodings", "rope,xpos").split(",")
         head_dim = _whole("head_dim", rest.pop("head_dim", "64"))
         source = rest.pop("source", "sample")
-        if source not in SOURCES:
-            raise ValueError(f"unknown source {source!r}; use one of: {', '.join(SOURCES)}.")
+        check_choice("source", source, SOURCES)
         encodings = tuple(
             Encoding(name, (("head_dim", head_dim), *_parameters(rest, name, place)))
             for place, name in enumerate(names, 1)

@@ -34,21 +34,22 @@ def cap(name: str, usual: int, *, step: int = 1) -> int:
 class Limits:
     """What is taken of queries and keys that someone brings.
 
-    Reading takes up to three times the bytes of q and k for a moment, the file among them: 98 MiB
-    for a file of 35 MiB.
-
     Parameters
     ----------
     upload
         Bytes of a file (XPOS_VIZ_MAX_UPLOAD): 64 MiB. The dashboard's server takes no more than
         `server.maxUploadSize` in .streamlit/config.toml, whatever is set here. While a file is
-        read, it takes about four times its size in memory (56 MiB: 200 MiB).
+        read, it takes up to four times its size in memory (35 MiB: 98 MiB; 56 MiB: 200 MiB).
     unpacked
         Bytes of q, and of k, once unpacked (XPOS_VIZ_MAX_UNPACKED): 64 MiB.
     letters
         Bytes of what is text in it: tokens, header, or a table (XPOS_VIZ_MAX_LETTERS): 4 MiB.
     tokens
         Queries, and keys (XPOS_VIZ_MAX_TOKENS): 4096.
+    width
+        Columns of a head (XPOS_VIZ_MAX_WIDTH): 1024.
+    heads
+        Layers × heads (XPOS_VIZ_MAX_HEADS): 2^14, such as 128 layers of 128 heads.
     cells
         Layers × heads × queries × keys (XPOS_VIZ_MAX_CELLS): 2^30, such as 64 heads of 4096
         tokens.
@@ -61,6 +62,8 @@ class Limits:
     unpacked: int = 1 << 26
     letters: int = 1 << 22
     tokens: int = 4096
+    width: int = 1024
+    heads: int = 1 << 14
     cells: int = 1 << 30
     kept: int = 1 << 30
 
@@ -69,12 +72,22 @@ class Limits:
         """Return the limits that the environment sets, and the usual ones beside them."""
         return cls(**{name: cap(name.upper(), usual) for name, usual in asdict(cls()).items()})
 
-    def check_size(self, layers: int, heads: int, queries: int, keys: int) -> None:
-        """Raise ValueError for more tokens or more cells than are taken."""
+    def check_size(self, layers: int, heads: int, queries: int, keys: int, width: int) -> None:
+        """Raise ValueError for more tokens, columns, heads or cells than are taken."""
         if (tokens := max(queries, keys)) > self.tokens:
             raise ValueError(
                 f"queries and keys must be at most {self.tokens:,} tokens, got {tokens:,}; "
                 f"use a part of them, or set {_PREFIX}TOKENS."
+            )
+        if width > self.width:
+            raise ValueError(
+                f"head_dim must be at most {self.width:,}, got {width:,}; "
+                f"use a part of the columns, or set {_PREFIX}WIDTH."
+            )
+        if layers * heads > self.heads:
+            raise ValueError(
+                f"layers × heads must be at most {self.heads:,}, got {layers} × {heads}; "
+                f"use fewer of them, or set {_PREFIX}HEADS."
             )
         if (cells := layers * heads * queries * keys) > self.cells:
             raise ValueError(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xpos_viz.choice import check_choice
 from xpos_viz.comparison import KINDS
 from xpos_viz.theme import PALETTES
 
@@ -39,6 +40,4 @@ class Look:
 
     def __post_init__(self) -> None:
         for name in ("difference", "colours", "axis"):
-            value, legal = getattr(self, name), LOOKS[name]
-            if value not in legal:
-                raise ValueError(f"unknown {name} {value!r}; use one of: {', '.join(legal)}.")
+            check_choice(name, getattr(self, name), LOOKS[name])

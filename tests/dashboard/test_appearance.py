@@ -123,6 +123,6 @@ def fits(page):
 def test_on_a_phone_maps_side_by_side_move_sideways_and_the_page_does_not(name, key, visit):
     page = visit(SHORT, width=390)
     page.get_by_role("link", name=texts("en")(f"pages.{name}.link"), exact=True).click()
-    maps = page.locator(f".st-key-{key}")
+    maps = page.locator(f".st-key-wide_{key}")
     maps.locator(".js-plotly-plot").wait_for()
     becomes(lambda: maps.evaluate(MOVES_ALONE), [True, True], "maps that move")

@@ -13,9 +13,7 @@ from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.browser
 TEXT = texts("en")
-NAMES = (
-    "() => [...document.querySelectorAll('.js-plotly-plot .legendtext')].map((e) => e.textContent)"
-)
+NAMES = "() => [...document.querySelectorAll('.xv-legend li')].map((e) => e.textContent.trim())"
 
 
 def test_curves_are_drawn_moved_and_taken_along(visit):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.dashboard.page import SHORT, after, parameters, press, settled, shows
 from tests.dashboard.server import PATIENCE, becomes
+from xpos_viz.encoding import REGISTRY
 from xpos_viz.encoding.steps import GAMMAS
 from xpos_viz.state import PRESETS
 from xpos_viz.texts import LANGUAGES, texts
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.browser
 BARS = 58  # pixels below the axes, of usual type
 PHONE = {"width": 390, "height": 844}
 STACKED = [name for name in PAGES if name != "compare"]  # whose controls are not the picture's own
+COLUMN = ".stColumn:not(.stColumn .stColumn)"
 LIT = "(link) => getComputedStyle(link).backgroundColor !== 'rgba(0, 0, 0, 0)'"
 BOLD = "(link) => Number(getComputedStyle(link.querySelector('p')).fontWeight) >= 600"
 SEEN = """(link) => {
@@ -47,25 +49,44 @@ def marked(page, links):
 
 
 @pytest.mark.parametrize("name", STACKED)
-def test_on_a_phone_the_sliders_stand_right_above_the_picture(name, visit):
+def test_on_a_phone_the_picture_is_in_sight_while_a_slider_moves(name, visit):
     page = visit(SHORT, **PHONE)
     turn(page, name)
-    beside, shown = page.locator(f".st-key-sides_{name}").get_by_test_id("stColumn").all()[:2]
+    shown, beside = page.locator(f".st-key-sides_{name} {COLUMN}").all()
+    picture = shown.locator("[class*=st-key-wide_], [class*=st-key-fit_]").first
     sliders = beside.get_by_test_id("stSlider")
     names = sliders.get_by_test_id("stWidgetLabel").all_inner_texts()
     text = texts("en")
     assert names[-2:] == [text("ui.gamma"), text("ui.scale_base")]
-    heights = [slider.bounding_box()["y"] for slider in sliders.all()]
-    assert heights == sorted(heights)  # which is the order of the keys, too
-    below = shown.bounding_box()["y"]
-    assert heights[-1] < below < heights[-2] + PHONE["height"] / 3
+    picture.scroll_into_view_if_needed()
+    picture.evaluate("(e) => e.scrollIntoView({ block: 'start' })")
+    top = bounds(picture)["y"]
+    sliders.last.get_by_role("slider").focus()
+    handle, foot = bounds(sliders.last), bounds(beside)
+    assert foot["y"] + foot["height"] == pytest.approx(PHONE["height"], abs=1)
+    assert foot["y"] < handle["y"] < PHONE["height"] - 8
+    assert bounds(picture)["y"] == top < foot["y"] - PHONE["height"] / 3
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_on_a_phone_what_has_the_focus_is_not_behind_the_controls(visit):
+    page = visit(SHORT, **PHONE)
+    turn(page, "decay")
+    shown, beside = page.locator(f".st-key-sides_decay {COLUMN}").all()
+    page.get_by_role("button", name=texts("en")("ui.sharing")).focus()
+    download = shown.locator("summary").first
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if download.evaluate("(e) => e === document.activeElement"):
+            break
+    box = bounds(download)
+    assert 0 < box["y"] < bounds(beside)["y"] - box["height"]
 
 
 def test_on_a_wide_screen_the_picture_stands_left_of_its_controls(visit):
     page = visit(SHORT)
     turn(page, "decay")
-    beside, shown = (
+    shown, beside = (
         column.bounding_box()
         for column in page.locator(".st-key-sides_decay").get_by_test_id("stColumn").all()
     )
@@ -74,11 +95,57 @@ def test_on_a_wide_screen_the_picture_stands_left_of_its_controls(visit):
     assert shown["width"] > 2 * beside["width"]
 
 
+@pytest.mark.parametrize("width", [390, 1024, 1440, 1920])
+def test_maps_are_as_high_as_they_are_wide(width, visit):
+    page = visit(SHORT, width=width)
+    turn(page, "neighbours")
+    plots = page.locator(".st-key-wide_scores .heatmaplayer image")
+    becomes(plots.count, 3, "maps")
+    for box in map(bounds, plots.all()):
+        assert box["width"] == pytest.approx(box["height"], abs=2)
+    row, first, *_, last = map(bounds, [page.locator(".st-key-wide_scores"), *plots.all()])
+    assert first["width"] >= 130
+    beyond = last["x"] + last["width"] - row["x"] - row["width"]
+    fades = page.locator(".st-key-wide_scores").evaluate("(e) => getComputedStyle(e).maskImage")
+    assert (beyond > 0, "gradient" in fades) == ((True, True) if width == 390 else (False, False))
+    assert beyond > -40 or width == 390
+
+
+@pytest.mark.parametrize("present", ["no", "yes"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_titles_and_legends_wrap(width, present, visit):
+    page = visit({"curves": ",".join(REGISTRY)} | {"present": present}, width=width, number=2)
+    turn(page, "decay")
+    legend = page.locator("#root .st-key-fit_decay .xv-legend")
+    items = legend.locator("li")
+    becomes(items.count, len(REGISTRY), "names")
+    plot, row = bounds(page.locator(".st-key-fit_decay .js-plotly-plot")), bounds(legend)
+    assert plot["y"] + plot["height"] <= row["y"]
+    for box in map(bounds, items.all()):
+        assert box["x"] + box["width"] <= row["x"] + row["width"] + 1
+
+
+def test_pointing_at_a_name_pales_all_other_curves(visit):
+    page = visit({"curves": ",".join(REGISTRY)})
+    turn(page, "decay")
+    picture = page.locator(".st-key-fit_decay")
+    names = picture.locator(".xv-legend li")
+    becomes(names.count, len(REGISTRY), "names")
+    names.nth(3).hover()
+    lines = picture.locator(".scatterlayer > .trace")
+    opaque = "(lines) => lines.map((line) => getComputedStyle(line).opacity === '1')"
+    becomes(lambda: lines.evaluate_all(opaque).count(True), 1, "lines that are not pale")
+    assert lines.evaluate_all(opaque).index(True) == 3
+    colour = lines.nth(3).locator(".js-line").evaluate("(e) => getComputedStyle(e).stroke")
+    sign = names.nth(3).locator("span").evaluate("(e) => getComputedStyle(e).backgroundImage")
+    assert colour in sign
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_on_a_phone_the_way_is_one_row_that_follows_the_keys(language, visit):
+def test_on_a_phone_all_of_the_way_is_in_sight_or_follows_the_keys(language, visit):
     page = visit(SHORT | {"lang": language}, **PHONE)
-    stops = page.locator(".st-key-links :is(a, button)")
-    becomes(stops.count, len(PAGES) + 2, "stops")
+    stops = page.locator(".st-key-links a")
+    becomes(stops.count, len(PAGES), "stops")
     middles = {round(box["y"] + box["height"] / 2) for box in map(bounds, stops.all())}
     assert max(middles) - min(middles) <= 2
     assert not stops.last.evaluate(SEEN)
@@ -87,7 +154,14 @@ def test_on_a_phone_the_way_is_one_row_that_follows_the_keys(language, visit):
         assert stop.evaluate("(stop) => stop === document.activeElement")
         becomes(lambda stop=stop: stop.evaluate(SEEN), True, "the stop is in sight")
         page.keyboard.press("Tab")
-    assert page.locator("h1").bounding_box()["y"] < 120
+    text = texts(language)
+    for name in ("ui.presets", "ui.sharing"):
+        button = page.get_by_role("button", name=text(name))
+        assert button.evaluate("(stop) => stop === document.activeElement")
+        box = bounds(button)
+        assert 0 < box["x"] < box["x"] + box["width"] < PHONE["width"]
+        page.keyboard.press("Tab")
+    assert bounds(page.locator("h1"))["y"] < 120
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -170,8 +244,19 @@ def test_a_preset_looks_chosen_only_if_it_is_what_is_set(visit):
     page.get_by_role("link", name=label, exact=True).click()
     becomes(lambda: parameters(page), PRESETS["strong"][1], "the address")
     settled(page)
-    page.keyboard.press("Escape")
+    becomes(page.get_by_text(text("presets.strong.words")).count, 0, "presets that are unfolded")
     becomes(chosen, [label], "presets that look chosen")
     press(page, "gamma")
     becomes(lambda: "gamma" in parameters(page), True, "another γ")
     becomes(chosen, [], "presets that look chosen")
+
+
+def test_an_address_below_a_page_leads_to_it(contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts("en")
+    page.goto(f"{server}decay/x/y?gamma=0.5")
+    page.get_by_role("heading", name=text("pages.decay.title"), exact=True).wait_for()
+    assert page.evaluate("location.pathname") == "/decay"
+    assert parameters(page) == {"gamma": "0.5"}
+    assert page.request.get(f"{server}decay/_stcore/health").status == 404
+    page.close()

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.browser
 
 def title(page, place):
     """What stands above a picture."""
-    lines = page.locator(".js-plotly-plot").nth(place).locator(".annotation-text")
-    return lines.first.text_content()
+    return page.locator("[class*=st-key-fit_]").nth(place).locator("strong").inner_text()
 
 
 def test_pairs_turn_and_a_score_is_taken_apart(visit):

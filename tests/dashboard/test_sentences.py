@@ -70,6 +70,18 @@ def test_a_sentence_is_read_and_its_head_opened_in_tokens(visit, folder):
     page.get_by_text("of 19 keys", exact=False).first.wait_for()
 
 
+def test_what_was_typed_is_there_again_on_another_page(visit):
+    page = visit({"name": "pronoun"})
+    page.locator(".st-key-sentence summary").click()
+    field = page.get_by_role("textbox", name=EN("sentences.text"), exact=True)
+    field.fill(TEXT)
+    for name in ("decay", "tokens"):  # the first has no place for it
+        page.get_by_role("link", name=EN(f"pages.{name}.link"), exact=True).click()
+        heading(page, name).wait_for()
+        settled(page)
+    becomes(field.input_value, TEXT, "the text")
+
+
 def chosen(page):
     """Layer and head of the address, those that an opening has left out being 0."""
     found = parameters(page)

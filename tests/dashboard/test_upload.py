@@ -14,7 +14,7 @@ from xpos_viz import Capture, apply_encoding, rope
 from xpos_viz.inputs.captured import keep
 from xpos_viz.inputs.files import capture_bytes
 from xpos_viz.inputs.sample import sample_capture
-from xpos_viz.texts import texts
+from xpos_viz.texts import LANGUAGES, texts
 
 EN = texts("en")
 MIME = "application/octet-stream"
@@ -63,6 +63,18 @@ def test_a_file_is_drawn_and_its_link_draws_it_again(visit):
     address |= {"layer": "8", "head": "2"}
     other = visit(address)
     shows(other, address)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_way_to_choose_a_file_is_in_words_of_the_page(visit, language):
+    text = texts(language)
+    page = visit({"lang": language, "name": "pronoun"})
+    button = drawer(page).get_by_test_id("stFileUploaderDropzone").get_by_role("button")
+    shown = button.locator("p").evaluate(
+        "p => [getComputedStyle(p).fontSize, getComputedStyle(p, '::after').content]"
+    )
+    assert shown == ["0px", f'"{text("own.choose")}"']
+    assert "per file" not in drawer(page).inner_text()
 
 
 @pytest.mark.parametrize(

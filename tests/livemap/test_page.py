@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.livemap.page import SHORT, described, expect_reading, picture, point, without_data
+from tests.livemap.page import (
+    SHORT,
+    described,
+    expect_reading,
+    picture,
+    point,
+    reading,
+    without_data,
+)
 from tests.pages import drawn, part
 from xpos_viz.figures.words import label, listed
 from xpos_viz.texts import LANGUAGES, texts
@@ -155,6 +163,25 @@ def test_pairs_are_drawn_on_demand(visit):
     page.get_by_role("button", name=texts("en")("livemap.pairs")).click()
     drawn(page)
     assert page.locator(".lm-graph:visible").count() == 2
+
+
+def test_pairs_come_into_sight_with_a_cell_if_none_is_kept(visit):
+    page = visit(described(SHORT), width=1024, height=700)
+    bars = page.locator(".lm-graph").first
+    button = page.get_by_role("button", name=texts("en")("livemap.pairs"))
+    button.click()
+    drawn(page)
+    place, values = reading(page)
+    assert place == "query 27 “.” · key 11 “it” · lag 16"
+    assert len(values) == 3
+    box = bars.bounding_box()
+    assert box["height"] > 100
+    assert 0 <= box["y"] <= box["y"] + box["height"] <= 700
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".lm-maps").evaluate("(maps) => maps.focus({ preventScroll: true })")
+    page.keyboard.press("ArrowLeft")
+    assert reading(page)[0] == "query 27 “.” · key 10 “because” · lag 17"
+    assert page.evaluate("scrollY") == 0  # what follows the pointer does not scroll
 
 
 def test_the_view_is_saved_on_white(visit):

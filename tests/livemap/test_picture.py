@@ -18,7 +18,7 @@ from tests.livemap.page import (
     point,
     reading,
 )
-from tests.pages import channels, drawn, part
+from tests.pages import channels, drawn, part, pixels
 from xpos_viz import attention_scores, run
 from xpos_viz.comparison import compare
 from xpos_viz.figures.words import rounded
@@ -26,7 +26,7 @@ from xpos_viz.inputs import Random
 from xpos_viz.look import Look
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import texts
-from xpos_viz.theme import CLIPPED, INKS, SCALES
+from xpos_viz.theme import CLIPPED, INKS, LINES, SCALES
 
 pytestmark = pytest.mark.browser
 
@@ -74,6 +74,16 @@ def test_the_theme_of_the_host_is_followed(visit):
     seen = picture(page)[..., :3]
     assert (seen == channels(INKS["dark"].masked)).all(-1).mean() > 0.15
     assert (seen == channels("#fafafa")).all(-1).any()
+
+
+def test_one_token_has_a_point_on_its_curve_and_no_limit_of_a_difference(visit):
+    alone = replace(SHORT, inputs=Random(1))
+    page = visit(described(alone))
+    first = re.escape(rounded(run(alone).limit))
+    (note,) = page.locator(".lm-note").all_inner_texts()
+    assert re.fullmatch(rf"Colours end .* {first}; the difference is 0 in every cell\.", note)
+    graph = pixels(page.locator("canvas.lm-graph").last)[60:, :120, :3]
+    assert (graph == channels(LINES[1])).all(-1).any()
 
 
 # Values

@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save
 from tests.models import tiny
 from xpos_viz.inputs.sample import read_sample
 from xpos_viz.models import FAMILIES, TESTED, capture, plan
+from xpos_viz.models.library import library
 from xpos_viz.models.loading import Stored, source_of
 from xpos_viz.models.memory import Estimate, amount
 from xpos_viz.models.samples import differences, model_file
@@ -90,7 +91,33 @@ def test_some_layers_are_kept_and_no_later_one_is_run():
 def test_progress_rises_to_one(folder):
     told = []
     capture(folder, TEXT, layers=[1, 2], progress=told.append)
-    assert told == [0.5, 0.5 + 0.5 / 3, 0.5 + 1 / 3, 1.0]
+    loading, rest = told[:-4], told[-4:]
+    assert len(loading) > tiny.LAYERS
+    assert loading == sorted(loading)
+    assert 0 < loading[0] < loading[-1] == 0.5
+    assert rest == [0.5, 0.5 + 0.5 / 3, 0.5 + 1 / 3, 1.0]
+
+
+def test_what_progress_raises_ends_the_loading(folder):
+    told, drawn = [], library("transformers.utils.logging").set_tqdm_hook(None)
+
+    def enough(share):
+        told.append(share)
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        capture(folder, TEXT, progress=enough)
+    assert len(told) == 1
+    assert 0 < told[0] < 0.5
+    assert library("transformers.utils.logging").set_tqdm_hook(drawn) is None
+    assert capture(folder, TEXT, layers=[0]).layers == (0,)
+
+
+@pytest.mark.parametrize("layers", ["0,2", 2])
+def test_layers_that_are_no_sequence(folder, layers):
+    assert message(plan, folder, TEXT, layers=layers) == (
+        f"layers must be a tuple, got {layers!r}; use brackets, an entry for each."
+    )
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
@@ -316,7 +343,7 @@ def test_a_package_that_is_not_installed(missing, monkeypatch, folder):
     monkeypatch.setitem(sys.modules, missing, None)
     assert message(plan, folder, TEXT) == (
         f"models need the package {missing}, which is not installed; "
-        "use pip install 'xpos-viz[models]'."
+        "use pip install '.[models]' in the folder of this project."
     )
 
 

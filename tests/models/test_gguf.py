@@ -88,4 +88,21 @@ def test_a_file_is_the_model_that_it_was_made_of(path, model):
 
 def test_memory_is_estimated_from_its_configuration(path, model):
     planned = plan(path, TEXT, dtype="bfloat16")
-    assert planned.estimate.weights == 2 * sum(weight.numel() for weight in model.parameters())
+    counts = [weight.numel() for weight in model.parameters()]
+    unpacked = 2 * 4 * max(counts)  # two copies in float32 of the largest of them
+    assert planned.estimate.weights == 2 * sum(counts) + unpacked
+
+
+def test_loading_tells_how_far_it_is_and_can_be_ended(path, model):
+    told = []
+
+    def three(share):
+        told.append(share)
+        if len(told) == 3:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        capture(path, TEXT, progress=three)
+    weights = len(list(model.parameters()))
+    assert told == [0.5 * done / weights for done in (1, 2, 3)]
+    assert capture(path, TEXT, layers=[1]).layers == (1,)

@@ -1,6 +1,5 @@
 """Queries and keys of a model of one's own."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -39,18 +38,17 @@ def command(model: str, text: str, out: Path, layers: str | None, dtype: str) ->
 
     They are those that enter its rotary embedding. MODEL is a folder with config.json, tokenizer
     and model.safetensors, a .gguf file, or a name on the Hugging Face Hub; TEXT is a text, or -
-    for standard input. Needs xpos-viz[models]. The file also holds the model's own encoding, mask
-    and factor of each layer: xpos_viz.read_capture opens it.
+    for standard input. Needs pip install '.[models]'. The file also holds the model's own encoding,
+    mask and factor of each layer: xpos_viz.read_capture opens it.
     """
     check_path(out, FORMS)
     kept = None if layers is None else wholes_of("layers", layers)
     words = sys.stdin.read() if text == "-" else text
-    os.environ.setdefault("TQDM_DISABLE", "1")  # the bar below is enough
     try:
         planned = plan(model, words, layers=kept, dtype=dtype)
         count, tokens = len(planned.layers), planned.reading.length
         click.echo(f"{count:,} layers, {tokens:,} tokens: {planned.estimate}.", err=True)
-        with progress("capture") as report:
+        with progress("Reading the text") as report:
             taken = planned.run(report)
     except MemoryError as error:
         raise click.ClickException(str(error)) from error

@@ -33,6 +33,11 @@ def summary(name: str) -> str:
     return COMMANDS[name]
 
 
+def as_option(name: str) -> str:
+    """Return a name of Python as an option."""
+    return "--" + name.replace("_", "-")
+
+
 @contextmanager
 def _said(ctx: click.Context) -> Iterator[None]:
     """Make errors messages."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from xpos_viz.cli.command import Command, summary
+from xpos_viz.cli.command import Command, as_option, summary
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup
 from xpos_viz.experiment import Experiment
 from xpos_viz.state.model import MAX_HEAD_DIM
@@ -68,7 +68,7 @@ def encodings_of(names: Sequence[str], head_dim: int, parameters: Given) -> tupl
 def _placed(names: Sequence[str], parameter: str, given: tuple[str, ...]) -> dict[str, str]:
     """The values of a parameter by the place of the encoding."""
     places = [n for n, name in enumerate(names, 1) if parameter in lookup(name).defaults]
-    option = "--" + parameter.replace("_", "-")
+    option = as_option(parameter)
     if not places:
         having = ", ".join(name for name, row in REGISTRY.items() if parameter in row.defaults)
         raise ValueError(
@@ -90,7 +90,7 @@ def _option(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     families = [row.name for row in REGISTRY.values() if name in row.defaults]
     words = catalogue("en").get(f"ui.{name}_help", "")
     return click.option(
-        "--" + name.replace("_", "-"),
+        as_option(name),
         name,
         multiple=True,
         metavar="NUMBER",

@@ -10,7 +10,7 @@ from xpos_viz.cli.output import progress, save
 from xpos_viz.cli.pictures import Wanted, picture_command
 from xpos_viz.export import bundle
 from xpos_viz.export.animation import MOVING, animate
-from xpos_viz.export.handout import handout
+from xpos_viz.export.handouts import HANDOUTS
 from xpos_viz.export.sweeps import SWEPT, sweep
 
 
@@ -21,7 +21,8 @@ def command(wanted: Wanted, parameter: str | None, values: str) -> None:
     """A .zip is a bundle, an .html the hand-out; with --sweep a picture moves, as .html or .gif.
 
     A bundle has pictures, numbers, captions, sources, the recipe and a notebook; a hand-out is
-    the page compare with its live map, without network: xpos-viz export compare --out all.zip
+    the page compare with its live map, or all lessons of the page learn to be printed (with
+    --teacher yes a teacher's), without network: xpos-viz export compare --out all.zip
     """
     swept = values_of("values", values)
     save(wanted.out, whole(wanted) if parameter is None else _moving(wanted, parameter, swept))
@@ -32,9 +33,9 @@ def _moving(wanted: Wanted, parameter: str, values: list[float]) -> bytes:
     if wanted.form not in MOVING:
         raise ValueError(f"a picture in motion is .html or .gif, got .{wanted.form}; use these.")
     shown, text = wanted.chosen(), wanted.text
-    with progress(parameter) as report:
+    with progress(f"Computing the picture for each {parameter}") as report:
         moving = sweep(wanted.page, shown.name, wanted.state, parameter, values, text, report)
-    with progress("frames") as report:
+    with progress("Drawing the frames") as report:
         return animate(moving, wanted.form, wanted.recipe(shown).moving(moving), text, report)
 
 
@@ -52,7 +53,7 @@ def whole(wanted: Wanted) -> bytes:
 
 def _bundle(wanted: Wanted) -> bytes:
     """Pictures, numbers and words."""
-    with progress("bundle") as report:
+    with progress("Making the bundle") as report:
         return bundle(
             wanted.page,
             wanted.state,
@@ -64,11 +65,12 @@ def _bundle(wanted: Wanted) -> bytes:
 
 
 def _handout(wanted: Wanted) -> bytes:
-    """The live map without network."""
-    if wanted.page != "compare":
-        raise ValueError(f"only the page compare has a hand-out, got {wanted.page!r}; use a .zip.")
+    """The page without network."""
+    if wanted.page not in HANDOUTS:
+        pages = " and ".join(HANDOUTS)
+        raise ValueError(f"only {pages} have a hand-out, got {wanted.page!r}; use a .zip.")
     recipe = wanted.recipe(*wanted.pictures())
-    return handout(wanted.state, wanted.text, recipe.text()).encode()
+    return HANDOUTS[wanted.page](wanted.state, wanted.text, recipe.text()).encode()
 
 
 _WHOLE: Mapping[str, Callable[[Wanted], bytes]] = MappingProxyType(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import click
 import pandas as pd
 
-from xpos_viz.cli.command import Command, summary
+from xpos_viz.cli.command import Command, as_option, summary
 from xpos_viz.cli.output import output_options, put
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.sweeps import pictures_of
@@ -53,7 +53,7 @@ def _presets(text: Text) -> pd.DataFrame:
         {
             "name": name,
             "page": page,
-            "settings": " ".join(f"--{k.replace('_', '-')} {v}" for k, v in settings.items()),
+            "settings": " ".join(f"{as_option(key)} {value}" for key, value in settings.items()),
             "about": text(f"presets.{name}.words"),
         }
         for name, (page, settings) in PRESETS.items()

@@ -1,6 +1,6 @@
 """Maps of scores or weights of any length."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import cast
@@ -8,6 +8,7 @@ from typing import cast
 import click
 import torch
 
+from xpos_viz.cli.command import as_option
 from xpos_viz.cli.data import capture_of, data_options
 from xpos_viz.cli.encodings import Given, encoding_command, entries_of
 from xpos_viz.cli.output import Arrays, output_options, progress, put
@@ -30,6 +31,9 @@ INPUTS: tuple[str, ...] = tuple(
 )
 """What queries and keys are described by, beside their source."""
 
+_WAYS = {"capture": "--data"}
+"""How a source is given, if not by its name."""
+
 
 def _inputs(function: Callable[..., None]) -> Callable[..., None]:
     """Add options for queries and keys."""
@@ -38,7 +42,7 @@ def _inputs(function: Callable[..., None]) -> Callable[..., None]:
         having = [source for source, kind in SOURCES.items() if name in kind.__annotations__]
         meaning = words[f"ui.{name}_help"].format(cap=f"{MAX_LONG_LENGTH:,}")
         said = f"{meaning} [{', '.join(having)}]"
-        function = click.option("--" + name.replace("_", "-"), help=said)(function)
+        function = click.option(as_option(name), help=said)(function)
     said = words["ui.source_help"]
     sources = click.Choice(tuple(SOURCES))
     option = click.option("--source", type=sources, default="sample", show_default=True, help=said)
@@ -77,10 +81,23 @@ def command(
     """
     encodings = entries_of(names, head_dim, parameters)
     brought = capture_of(data, order, rotated)
+    _check_given(source if brought is None else "capture", inputs)
     opened = _opened(source, **inputs) if brought is None else _brought(brought, **inputs)
     experiment = Experiment.from_dict({**encodings, **opened})
     maps = _maps(_affordable(experiment), size, reduce, stage, mask)
     put(map_table(maps), _arrays(maps), as_json=as_json, out=out)
+
+
+def _check_given(source: str, given: Mapping[str, str | None]) -> None:
+    """Refuse what is given of queries and keys that are not described by it."""
+    for name, value in given.items():
+        having = [other for other, kind in SOURCES.items() if name in kind.__annotations__]
+        if value is not None and source not in having:
+            ways = " or ".join(_WAYS.get(other, f"--source {other}") for other in having)
+            raise ValueError(
+                f"{as_option(name)} is not for {_WAYS.get(source, f'--source {source}')}, "
+                f"got {value!r:.40}; use it with {ways}, or leave it out."
+            )
 
 
 def _opened(source: str, name: str | None = None, **others: str | None) -> dict[str, str]:
@@ -117,7 +134,7 @@ def _maps(experiment: Experiment, size: int, reduce: str, stage: str, mask: str)
     """A map for each encoding."""
     encodings, tokens = experiment.encodings, experiment.inputs.tokens
     vectors, maps = experiment.inputs.load(encodings[0].head_dim), []
-    with progress("maps") as report:
+    with progress("Computing the maps") as report:
         for done, encoding in enumerate(encodings):
             pooled = pooled_map(
                 vectors.q,

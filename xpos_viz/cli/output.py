@@ -51,9 +51,9 @@ def save(out: Path, content: bytes) -> None:
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[float], None]]:
-    """Show the share of the work that is done, on standard error."""
-    with click.progressbar(length=1000, label=label, file=sys.stderr) as bar:
+def progress(doing: str) -> Iterator[Callable[[float], None]]:
+    """Say what is being done, and show the share that is, on standard error."""
+    with click.progressbar(length=1000, label=f"{doing}…", file=sys.stderr) as bar:
         yield lambda share: bar.update(round(1000 * share) - bar.pos)
 
 

@@ -63,7 +63,7 @@ class Wanted:
     def pictures(self) -> tuple[Picture, ...]:
         """Return the pictures of the page; long work shows how far it is."""
         if self.page == "long":
-            with progress("maps") as report:
+            with progress("Computing the maps") as report:
                 long.studied(fitting(long.asked(self.state)), long.course(self.state), report)
         return PICTURES[self.page](self.state, self.text)
 

@@ -7,6 +7,7 @@ import click
 import pandas as pd
 import torch
 
+from xpos_viz.choice import check_choice
 from xpos_viz.cli.encodings import Given, encoding_command, encodings_of
 from xpos_viz.cli.numbers import wholes_of, words_of
 from xpos_viz.cli.output import output_options, progress, put
@@ -76,7 +77,7 @@ def _angles(
 ) -> pd.DataFrame:
     """The errors of all encodings, one after the other."""
     tables = []
-    with progress("angles") as report:
+    with progress("Measuring the angles") as report:
         for done, encoding in enumerate(encodings, 1):
             rows = accuracy_table(encoding, lengths, dtypes, kept)
             rows.insert(0, "encoding", repr(encoding))
@@ -88,8 +89,8 @@ def _angles(
 def _formats(text: str) -> list[torch.dtype]:
     """Number formats by their names."""
     names = words_of(text)
-    if unknown := [name for name in names if name not in FORMATS]:
-        raise ValueError(f"unknown dtype {unknown[0]!r}; use one of: {', '.join(FORMATS)}.")
+    for name in names:
+        check_choice("dtype", name, FORMATS)
     return [getattr(torch, name) for name in names]
 
 

@@ -63,7 +63,7 @@ def _made(file: Path, data: Capture | None) -> Reproduction:
     """What the file shows; one that cannot be made again is no wrong use."""
     content = file.read_bytes()
     try:
-        with progress("reproduce") as report:
+        with progress("Making it again") as report:
             return reproduce(content, report, data=data)
     except ValueError as error:
         raise click.ClickException(f"{file}: {error}") from error
@@ -76,7 +76,7 @@ def _written(made: Reproduction, wanted: Wanted) -> bytes:
         return make(shown, wanted.form, wanted.recipe(shown))
     if made.moving is not None and wanted.form in MOVING:
         recipe = wanted.recipe(*made.pictures).moving(made.moving)
-        with progress("frames") as report:
+        with progress("Drawing the frames") as report:
             return animate(made.moving, wanted.form, recipe, wanted.text, report)
     if wanted.form == "gif":
         still = ", ".join(form for form in WRITTEN if form != "gif")

@@ -5,6 +5,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import click
 
+from xpos_viz.choice import check_choice
+from xpos_viz.cli.command import as_option
 from xpos_viz.inputs import Capture
 from xpos_viz.inputs.captured import keep
 from xpos_viz.pictures import PICTURES
@@ -33,7 +35,7 @@ _CAPS = {"length": MAX_LENGTH, "head_dim": MAX_HEAD_DIM}
 def settings_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add `--link`, `--preset` and an option for every setting."""
     for key in reversed(KEYS):
-        function = click.option(_option(key), _place(key), metavar="VALUE", help=_help(key))(
+        function = click.option(as_option(key), _place(key), metavar="VALUE", help=_help(key))(
             function
         )
     names = ", ".join(PRESETS)
@@ -97,8 +99,7 @@ def _preset(name: str | None) -> tuple[str, dict[str, str]]:
     """The page and the settings of a preset."""
     if name is None:
         return "", {}
-    if name not in PRESETS:
-        raise ValueError(f"unknown preset {name!r:.40}; use one of: {', '.join(PRESETS)}.")
+    check_choice("preset", name, PRESETS)
     page, parameters = PRESETS[name]
     return page, dict(parameters)
 
@@ -107,8 +108,7 @@ def _page(name: str) -> str:
     """The name of a page, if there is one."""
     if not name:
         raise ValueError(f"a page must be named; use one of: {', '.join(PICTURES)}.")
-    if name not in PICTURES:
-        raise ValueError(f"unknown page {name!r:.40}; use one of: {', '.join(PICTURES)}.")
+    check_choice("page", name, PICTURES)
     return name
 
 
@@ -116,12 +116,7 @@ def _said(refusal: Refusal) -> str:
     """What is wrong about a setting, and the way out."""
     if refusal.used is None:
         return f"there is no setting {refusal.key} here, got {refusal.value!r}; leave it out."
-    return f"{_option(refusal.key)} {refusal.value}: {refusal.reason}"
-
-
-def _option(key: str) -> str:
-    """A setting as an option."""
-    return "--" + key.replace("_", "-")
+    return f"{as_option(refusal.key)} {refusal.value}: {refusal.reason}"
 
 
 def _place(key: str) -> str:

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
 
+from xpos_viz.choice import check_choice
 from xpos_viz.curves.shared import by_head, head_numbers, tidy, whole_lags
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import FAR, Positions, Rates, check_whole, real_positions
@@ -361,8 +362,8 @@ def curves_of(
     encoding: Encoding, lags: Float[Tensor, " lags"], names: Sequence[str]
 ) -> dict[str, Float[Tensor, "..."]]:
     """Curves of an encoding by name, (heads, lags) or (1, lags)."""
-    if unknown := [name for name in names if name not in CURVES]:
-        raise ValueError(f"unknown curve {unknown[0]!r}; use one of: {', '.join(CURVES)}.")
+    for name in names:
+        check_choice("curve", name, CURVES)
     return {name: by_head(CURVES[name](encoding, lags)) for name in names}
 
 

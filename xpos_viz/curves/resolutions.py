@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from xpos_viz.attention import AnyMask, attention_logits, visible_keys
+from xpos_viz.choice import check_choice
 from xpos_viz.curves.decay import decay_curve
 from xpos_viz.curves.masked import lag_counts
 from xpos_viz.curves.shared import by_head, head_numbers, tidy
@@ -381,8 +382,5 @@ def _places(
 
 def _normalisation(name: str) -> Normalisation:
     """The row of the table called `name`, or ValueError with the names there are."""
-    if name not in NORMALISATIONS:
-        raise ValueError(
-            f"unknown normalisation {name!r}; use one of: {', '.join(NORMALISATIONS)}."
-        )
+    check_choice("normalisation", name, NORMALISATIONS)
     return NORMALISATIONS[name]

@@ -13,6 +13,7 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 from torch.nn.functional import pad
 
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding.parameters import (
     PARAMETERS,
     Parameter,
@@ -93,8 +94,7 @@ REGISTRY: dict[str, Family] = {}
 
 def lookup(name: str) -> Family:
     """Return the family called `name`, or raise ValueError with the names there are."""
-    if name not in REGISTRY:
-        raise ValueError(f"unknown encoding {name!r}; use one of: {', '.join(REGISTRY)}.")
+    check_choice("encoding", name, REGISTRY)
     return REGISTRY[name]
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from PIL import Image
 
+from xpos_viz.choice import check_choice
 from xpos_viz.export.page import data, document, script
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.export.sweeps import Sweep
@@ -52,8 +53,7 @@ def animate(
     ValueError
         For an unknown form.
     """
-    if form not in MOVING:
-        raise ValueError(f"unknown form {form!r:.40}; use one of: {', '.join(MOVING)}.")
+    check_choice("form", form, MOVING)
     if form == "html":
         page = animation_html(moving, text, recipe.text()).encode()
         report(1.0)

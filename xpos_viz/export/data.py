@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from types import MappingProxyType
@@ -27,6 +28,7 @@ _IN_TOKENS = (
     *("query_first", "query_last", "key_first", "key_last"),
     *("distance_before", "distance_after"),
 )
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # wide letters, too
 UNITS: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(_IN_TOKENS, "tokens") | dict.fromkeys(("start", "centred"), "log10")
 )
@@ -40,8 +42,21 @@ def tidy(picture: Picture) -> pd.DataFrame:
 
 
 def csv(table: pd.DataFrame) -> bytes:
-    """Write a table as text; it has no place for a recipe that all its readers would pass over."""
-    return table.to_csv(index=False).encode()
+    """Write a table as text; it has no place for a recipe that all its readers would pass over.
+
+    Words that a spreadsheet would run as a formula have one ' before them, and so have those that
+    already have some: taking one away gives every word back. Numbers are as they are.
+
+    See "CSV Injection", OWASP.
+
+    Examples
+    --------
+    >>> csv(pd.DataFrame({"token": ["=1", "'=1", "'s"], "lag": [-1, 0, 1]})).decode().split()
+    ['token,lag', "'=1,-1", "''=1,0", "'s,1"]
+    """
+    words = table.select_dtypes(exclude=["number", "bool"]).map(_inert)
+    inert = {str(name): column for name, column in words.items()}
+    return table.assign(**inert).to_csv(index=False).encode()
 
 
 def parquet(table: pd.DataFrame, metadata: Mapping[str, str]) -> bytes:
@@ -102,6 +117,11 @@ def arrays(description: Description) -> Iterator[Named]:
     complex `paths`.
     """
     yield from _ARRAYS[type(description)](description)
+
+
+def _inert(value: Any) -> Any:  # noqa: ANN401 - what a table holds
+    """A word that no spreadsheet runs; what is no word as it is."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - what a table holds

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from xpos_viz.choice import check_choice
 from xpos_viz.export.data import NUMBERS, arrays, tidy
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.figures.files import KINDS
@@ -69,8 +70,7 @@ def make(picture: Picture, form: str, recipe: Recipe) -> bytes:
     ValueError
         For an unknown form.
     """
-    if form not in FORMS:
-        raise ValueError(f"unknown form {form!r:.40}; use one of: {', '.join(FORMS)}.")
+    check_choice("form", form, FORMS)
     return FORMS[form].make(picture, recipe)
 
 

@@ -14,9 +14,9 @@ from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.page import checked, data, document, script
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.paper_pen import save
-from xpos_viz.figures.words import data_words, label, mask_words
+from xpos_viz.figures.words import data_words, encoding_words, excerpt_words, label, mask_words
 from xpos_viz.inputs import Computed
-from xpos_viz.inputs.labels import plain_text
+from xpos_viz.inputs.labels import beginning
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import State, to_address
 from xpos_viz.texts import Text
@@ -120,7 +120,7 @@ def _explained(text: Text) -> Iterator[str]:
         yield f"<dt>{_safe(text(f'ui.{name}'))}</dt><dd>{_safe(text(f'ui.{name}_help'))}</dd>"
     yield "</dl>"
     for row in (REGISTRY["rope"], REGISTRY["xpos"]):
-        yield f'<p class="faint">{_safe(f"{row.label}: {row.formula} ({row.source})")}</p>'
+        yield f'<p class="faint">{_safe(encoding_words(row, text))}</p>'
 
 
 def _read(state: State, text: Text) -> Iterator[str]:
@@ -128,7 +128,9 @@ def _read(state: State, text: Text) -> Iterator[str]:
     inputs = state.experiment.inputs
     if isinstance(inputs, Computed) and inputs.capture.text:
         yield f"<h2>{_safe(text('export.text'))}</h2>"
-        yield f'<p class="text">{_safe(plain_text(inputs.capture.text))}</p>'
+        yield f'<p class="text">{_safe(beginning(inputs.capture.text))}</p>'
+        for line in excerpt_words(inputs, text):
+            yield f'<p class="faint">{_safe(line)}</p>'
 
 
 def _live(described: dict[str, Any]) -> Iterator[str]:

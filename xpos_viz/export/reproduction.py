@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from xpos_viz.choice import check_choice
 from xpos_viz.export.animation import animation_html
-from xpos_viz.export.handout import handout
+from xpos_viz.export.handouts import HANDOUTS
 from xpos_viz.export.held import Made, data_in, holds, recipe_in
 from xpos_viz.export.recipe import Recipe, data_of, fingerprint
 from xpos_viz.export.sweeps import Sweep, sweep
@@ -95,8 +96,7 @@ def _check_data(recipe: Recipe, here: str) -> None:
 
 def _state(recipe: Recipe) -> State:
     """All that was set, if it can be set here and has the same data here."""
-    if recipe.page not in PICTURES:
-        raise ValueError(f"unknown page {recipe.page!r:.40}; use one of: {', '.join(PICTURES)}.")
+    check_choice("page", recipe.page, PICTURES)
     state, refused = from_address(recipe.settings)
     if missing := [each.reason for each in refused if each.key == "data"]:
         raise ValueError(missing[0])
@@ -145,4 +145,4 @@ def _page(recipe: Recipe, state: State, moving: Sweep | None) -> str:
     text = texts(state.language or "en")
     if moving is not None:
         return animation_html(moving, text, recipe.text())
-    return handout(state, text, recipe.text())
+    return HANDOUTS[recipe.page](state, text, recipe.text())

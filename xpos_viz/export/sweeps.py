@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding import PARAMETERS, lookup
 from xpos_viz.figures.description import Description
 from xpos_viz.figures.shared import on_one_scale, titled
@@ -144,7 +145,7 @@ def sweep(
     written = tuple(_written(parameter, value, text) for value in values)
     shared = text("export.shared")
     said = [
-        titled(replace(frame, notes=(*frame.notes, shared)), name)
+        titled(replace(frame, notes=(*frame.notes, shared)), name, text)
         for frame, name in zip(on_one_scale(frames), written, strict=True)
     ]
     return Sweep(parameter, values, text(f"ui.{parameter}"), written, tuple(said))
@@ -192,8 +193,7 @@ _STILL: Mapping[tuple[str, str], set[str]] = MappingProxyType(
 def _check(page: str, picture: str, state: State, parameter: str, values: Sequence[float]) -> None:
     """Raise ValueError for what cannot be swept."""
     pictures = pictures_of(page)
-    if page not in PICTURES:
-        raise ValueError(f"unknown page {page!r:.40}; use one of: {', '.join(PICTURES)}.")
+    check_choice("page", page, PICTURES)
     if picture not in pictures:
         options = ", ".join(pictures)
         raise ValueError(f"{page} has no picture {picture!r:.40}; use one of: {options}.")

@@ -10,6 +10,7 @@ from xpos_viz.experiment import Experiment, Stage
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
+    curve_ends,
     data_words,
     family_name,
     label,
@@ -101,12 +102,7 @@ def decay_curves(
         rows = shown[shown["encoding"] == repr(encoding)]
         lags, g = rows["lag"].to_numpy(), rows["g"].to_numpy()
         curves.append(Curve(label(encoding, text), lags, g, line=colour, dash=dash))
-    ends = "; ".join(
-        text(
-            "figure.curve_alt", label=each.label, first=rounded(each.y[0]), last=rounded(each.y[-1])
-        )
-        for each in curves
-    )
+    ends = curve_ends([(each.label, each.y) for each in curves], text)
     return Curves(
         name="decay",
         alt=text("figure.decay_alt", lag=number(curves[0].x[-1]), ends=ends),
@@ -145,6 +141,8 @@ def _notes(panels: Sequence[Panel], comparison: Comparison, text: Text) -> list[
     limit, difference = rounded(result.limit), rounded(comparison.limit)
     if comparison.kind.powers:
         notes.append(text("figure.ratio_note", limit=limit))
+    elif not np.nan_to_num(comparison.shown).any():
+        notes.append(text("figure.same", limit=limit))
     else:
         notes.append(text("figure.limits", limit=limit, difference=difference))
     if view.mask == "none" and any(e.name == "xpos" for e in result.experiment.encodings):

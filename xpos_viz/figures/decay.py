@@ -6,7 +6,7 @@ from xpos_viz.encoding import Encoding
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Curve, Curves, Mark
 from xpos_viz.figures.lines import Line, lines
-from xpos_viz.figures.words import data_words, label, number, rounded, tokens
+from xpos_viz.figures.words import curve_ends, data_words, label, number, tokens
 from xpos_viz.studies.decay import (
     PARTS,
     Averaged,
@@ -129,15 +129,7 @@ def _unit(subject: Subject, text: Text) -> str:
 
 def _alt(what: str, traces: Sequence[Trace], distance: int, text: Text) -> str:
     """The curves in words, with where they begin and end."""
-    ends = "; ".join(
-        text(
-            "figure.curve_alt",
-            label=label(drawn.encoding, text),
-            first=rounded(drawn.values[0]),
-            last=rounded(drawn.values[-1]),
-        )
-        for drawn in traces
-    )
+    ends = curve_ends([(label(drawn.encoding, text), drawn.values) for drawn in traces], text)
     return text("decay.alt", what=what, lag=number(distance), ends=ends)
 
 

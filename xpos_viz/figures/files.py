@@ -1,8 +1,8 @@
 """What a file of a figure may be: its kind, its size, its ground and its caption."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+from xpos_viz.choice import check_choice
 from xpos_viz.theme import INKS, Mode
 
 KINDS: dict[str, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -77,10 +77,8 @@ class Paper:
     caption: str = ""
 
     def __post_init__(self) -> None:
-        if self.size not in SIZES:
-            raise ValueError(f"unknown size of paper {self.size!r}; use one of: {_listed(SIZES)}.")
-        if self.mode not in INKS:
-            raise ValueError(f"unknown mode {self.mode!r}; use one of: {_listed(INKS)}.")
+        check_choice("size of paper", self.size, SIZES)
+        check_choice("mode", self.mode, INKS)
 
 
 def check_kind(kind: str) -> None:
@@ -91,10 +89,4 @@ def check_kind(kind: str) -> None:
     ValueError
         With those that are.
     """
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind of file {kind!r}; use one of: {_listed(KINDS)}.")
-
-
-def _listed(options: Iterable[str]) -> str:
-    """Write the legal options."""
-    return ", ".join(options)
+    check_choice("kind of file", kind, KINDS)

@@ -68,6 +68,11 @@ def coloured(formula: str, mode: Mode) -> str:
     return _ROLE.sub(lambda role: rf"\textcolor{{{WORDS[mode][int(role[1])]}}}", formula)
 
 
+def printed(step: Step, at: float | str) -> str:
+    """Return the line of a step and what it gives, as a Python prompt shows them."""
+    return f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}"
+
+
 def step_figure(step: Step, seen: Seen, text: Text) -> Description:
     """Describe what is seen at a step.
 
@@ -161,7 +166,9 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
 
 def _cell(value: float) -> str:
     """What is written in a cell; nothing where there is no number."""
-    return "" if np.isnan(value) else fixed(value, _DECIMALS)
+    if np.isnan(value):
+        return ""
+    return fixed(value, _DECIMALS) if np.isfinite(value) else number(value)
 
 
 _DRAWN: Mapping[type, Callable[..., Description]] = MappingProxyType(

@@ -10,6 +10,7 @@ from xpos_viz.curves import resolution_label
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.lines import lines
 from xpos_viz.figures.words import (
+    curve_ends,
     family_name,
     label,
     listed,
@@ -105,9 +106,10 @@ def resolution_curves(table: pd.DataFrame, course: Course, text: Text) -> Curves
             zip(lines(course.encodings), course.encodings, strict=True), enumerate(course.masks)
         )
     ]
+    ends = curve_ends([(each.label, each.y) for each in curves], text)
     return Curves(
         name="resolution",
-        alt=text(f"long.resolution_alt.{course.over}", label=written, ends=_ends(curves, text)),
+        alt=text(f"long.resolution_alt.{course.over}", label=written, ends=ends),
         title=(text("long.resolution_title", label=written), text("figure.assumption")),
         x=text(f"long.axis.{course.over}"),
         y=text("long.axis.resolution", label=written),
@@ -171,13 +173,3 @@ def _data(long: Long, text: Text) -> str:
         return text("figure.data.expectation", **common)
     keys = text(f"ui.keys_words.{inputs.keys}")
     return text("figure.data.random", seed=inputs.seed, keys=keys, **common)
-
-
-def _ends(curves: Sequence[Curve], text: Text) -> str:
-    """Where each curve begins and ends."""
-    return "; ".join(
-        text(
-            "figure.curve_alt", label=each.label, first=rounded(each.y[0]), last=rounded(each.y[-1])
-        )
-        for each in curves
-    )

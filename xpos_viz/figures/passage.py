@@ -44,6 +44,8 @@ class Token:
         What is said of it when it is pointed at, or nothing.
     level
         Its tint: from −:data:`LEVELS`, the full loss, to :data:`LEVELS`, the full gain.
+    mark
+        "gain" or "loss" if it has a sign of that, whatever its tint, else "".
     role
         "query" is framed, "ahead" is faint, and "" is neither.
     spoken
@@ -54,6 +56,7 @@ class Token:
     label: str
     title: str = ""
     level: int = 0
+    mark: str = ""
     role: str = ""
     spoken: str = ""
 
@@ -69,7 +72,9 @@ class Passage:
     alt
         What it shows, in words and numbers.
     legend
-        The words for gain, loss, the query, and what lies ahead of it.
+        The words for gain, loss, their unit, the query, and what lies ahead of it.
+    steps
+        The change at which each tint begins, from the faintest on.
     tokens
         In the order of the text.
     colours
@@ -80,7 +85,8 @@ class Passage:
 
     title: tuple[str, ...]
     alt: str
-    legend: tuple[str, str, str, str]
+    legend: tuple[str, str, str, str, str]
+    steps: tuple[str, ...]
     tokens: tuple[Token, ...]
     colours: str
     notes: tuple[str, ...] = ()
@@ -103,19 +109,10 @@ def markup(passage: Passage, mode: Mode = "light") -> str:
     """
     first, *rest = (escape(line) for line in passage.title)
     lines = "".join(f'<p class="xv-faint">{line}</p>' for line in rest)
-    gain, loss, query, ahead = passage.legend
-    legend = " · ".join(
-        [
-            f'<i class="xv-gain xv-gain-{LEVELS}">{_SIGNS["gain"]} {escape(gain)}</i>',
-            f'<i class="xv-loss xv-loss-{LEVELS}">{_SIGNS["loss"]} {escape(loss)}</i>',
-            f'<i class="xv-query">{escape(query)}</i>',
-            f'<i class="xv-faint">{escape(ahead)}</i>',
-        ]
-    )
     body = "".join(map(_written, passage.tokens))
     return (
         f'{_style(passage, mode)}<div class="xv-passage" role="group" '
-        f'aria-label="{escape(passage.alt)}"><p><b>{first}</b></p>{lines}<p>{legend}</p>{body}</div>'
+        f'aria-label="{escape(passage.alt)}"><p><b>{first}</b></p>{lines}{_legend(passage)}{body}</div>'
     )
 
 
@@ -138,6 +135,19 @@ def tint(level: int, colours: str, mode: Mode) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
+def _legend(passage: Passage) -> str:
+    """What tints, marks and frames mean: a step of the scale for each tint."""
+    gain, loss, unit, query, ahead = map(escape, passage.legend)
+    steps = list(enumerate(map(escape, passage.steps), 1))
+    losses, gains = (
+        "".join(f'<i class="xv-{side} xv-{side}-{level}">{step}</i>' for level, step in order)
+        for side, order in (("loss", steps[::-1]), ("gain", steps))
+    )
+    scale = f"{_SIGNS['loss']} {loss} {losses} {gains} {gain} {_SIGNS['gain']} {unit}"
+    roles = f'<i class="xv-query">{query}</i> · <i class="xv-faint">{ahead}</i>'
+    return f"<p>{scale} · {roles}</p>"
+
+
 def _style(passage: Passage, mode: Mode) -> str:
     """The style of a passage."""
     ink, sides = INKS[mode], {"gain": 1, "loss": -1}
@@ -157,9 +167,9 @@ def _written(token: Token) -> str:
     classes += {"query": ["xv-query"], "ahead": ["xv-faint"]}.get(token.role, [])
     title = f' title="{escape(token.title)}"' if token.title else ""
     mark = ""
-    if token.spoken:
+    if token.mark:
         mark = (
-            f'<span aria-hidden="true">{_SIGNS[side]}</span>'
+            f'<span aria-hidden="true">{_SIGNS[token.mark]}</span>'
             f'<span class="xv-spoken"> ({escape(token.spoken)}) </span>'
         )
     return (

@@ -1,7 +1,9 @@
 """The pen for notebooks and pages: a description as an interactive Plotly figure."""
 
 import base64
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -10,13 +12,36 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
-from xpos_viz.figures.screen import Spec, bars, curves, grid, maps, plane
+from xpos_viz.figures.screen import Spec, bars, curves, framed, grid, legends, maps, plane
 from xpos_viz.figures.screen.large import enlarged
 from xpos_viz.theme import INKS, Ink, Mode
 
 _PARTS: Mapping[type, Callable[[Any, Ink], Spec]] = MappingProxyType(
     {Curves: curves.draw, Grid: grid.draw, Bars: bars.draw, Plane: plane.draw}
 )
+
+SIDES = 200, 480
+"""Least and largest side of a map on a page, pixels of usual type."""
+
+WIDTH, RISE = 640, 0.25
+"""From which width other pictures grow in height on a page, and how much of it they take."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How the height of a picture on a page follows from its width.
+
+    Parameters
+    ----------
+    narrowest, widest
+        Between which widths it does, pixels.
+    slope
+        What it gains in height for each pixel of width.
+    """
+
+    narrowest: float
+    widest: float
+    slope: float
 
 
 def draw(
@@ -47,15 +72,30 @@ def draw(
     plotly.graph_objects.Figure
         Independent of Plotly's default template.
     """
-    return go.Figure(_spec(description, mode, width, larger, stacked=stacked))
+    spec = _spec(description, mode, round(width / larger), stacked=stacked)
+    if not isinstance(description, Heatmaps):
+        named = len(legends.entries(description))
+        spec = framed(spec, description.title, INKS[mode], named)
+    return go.Figure(enlarged(spec, larger))
 
 
 def sketch(description: Description, *, mode: Mode = "light", larger: float = 1.0) -> go.Figure:
-    """Draw what :func:`draw` draws, to be sent once: Plotly does not check its parts.
+    """Draw what :func:`draw` draws as a page shows it: title and legend are its own text.
 
-    It is for pages, which draw anew at each move; the checks take most of the time.
+    Maps are of the least width that they have; :func:`fit` says how they grow. It is to be sent
+    once: Plotly does not check its parts, which takes most of the time.
     """
-    return _Sketch(_spec(description, mode, 1040, larger))
+    narrowest = round(fit(description).narrowest)
+    return _Sketch(enlarged(_spec(description, mode, narrowest), larger))
+
+
+def fit(description: Description, larger: float = 1.0) -> Fit:
+    """Return how the height of what :func:`sketch` draws follows from the width there is."""
+    if isinstance(description, Heatmaps):
+        across = min(description.across or len(description.panels), len(description.panels))
+        narrowest, widest = (larger * maps.width(across, side) for side in SIDES)
+        return Fit(narrowest, widest, math.ceil(len(description.panels) / across) / across)
+    return Fit(larger * WIDTH, math.inf, RISE)
 
 
 def library() -> str:
@@ -75,17 +115,13 @@ class _Sketch(go.Figure):
         return _sent(self._spec)
 
 
-def _spec(
-    description: Description, mode: Mode, width: int, larger: float, *, stacked: bool = False
-) -> Spec:
-    """What Plotly draws."""
+def _spec(description: Description, mode: Mode, width: int, *, stacked: bool = False) -> Spec:
+    """What Plotly draws, without what stands around it."""
     ink = INKS[mode]
     if isinstance(description, Heatmaps):
         across = 1 if stacked else description.across or len(description.panels)
-        spec = maps.draw(description, ink, round(width / larger), across)
-    else:
-        spec = _PARTS[type(description)](description, ink)
-    return spec if larger == 1.0 else enlarged(spec, larger)
+        return maps.draw(description, ink, width, across)
+    return _PARTS[type(description)](description, ink)
 
 
 def _sent(part: Any) -> Any:  # noqa: ANN401 - whatever a figure is made of

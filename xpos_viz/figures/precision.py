@@ -7,12 +7,13 @@ import numpy as np
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES
-from xpos_viz.figures.words import counted, label, number, rounded, tokens
+from xpos_viz.figures.words import clauses, counted, label, number, rounded, tokens
 from xpos_viz.studies.precision import FORMATS, TOLERANCE, Angles, Overflow
 from xpos_viz.texts import Text
-from xpos_viz.theme import LEVEL
+from xpos_viz.theme import DASHES, LEVEL
 
 _COLOURS = {name: place for place, name in enumerate(FORMATS, 2)}  # lines of the theme
+_STROKES = dict(zip(FORMATS, dict.fromkeys(DASHES), strict=True))
 _XPOS, _ = FAMILY_LINES["xpos"]
 _ORIGINS = {"start": "dash", "centred": "solid"}  # strokes, in the colour of XPos
 
@@ -53,7 +54,7 @@ def overflow_curves(
         for origin, dash in _ORIGINS.items()
     ]
     lines += [
-        Curve(name, ends, np.full(2, digits[name]), line=_COLOURS[name], dash="dot")
+        Curve(name, ends, np.full(2, digits[name]), line=_COLOURS[name], dash=_STROKES[name])
         for name in formats
     ]
     marks = [mark for origin in _ORIGINS for mark in _meetings(study, origin, formats)]
@@ -64,12 +65,13 @@ def overflow_curves(
     reach = [_reach(study, name, text) for name in formats]
     return Curves(
         name="overflow",
-        alt=text("precision.overflow_alt", label=label(encoding, text), reach="; ".join(reach)),
+        alt=text("precision.overflow_alt", label=label(encoding, text), reach=clauses(reach, text)),
         title=(text("precision.overflow_title"), label(encoding, text)),
         x=text("precision.length_axis"),
         y=text("precision.digits_axis"),
         logarithmic=True,
         curves=tuple(lines),
+        notes=(text("precision.digits_note"),),
         logarithmic_y=True,
         marks=tuple(marks),
     )
@@ -98,7 +100,7 @@ def angle_curves(
     """
     curves = {name: study.curve() for name, study in studies.items()}
     lines = [
-        Curve(name, x[x > 0], y[x > 0], line=_COLOURS[name], dash="solid")
+        Curve(name, x[x > 0], y[x > 0], line=_COLOURS[name], dash=_STROKES[name])
         for name, (x, y) in curves.items()
     ]
     across = np.array([1.0, max(x[-1] for x, _ in curves.values())])
@@ -118,7 +120,7 @@ def angle_curves(
     words = text(f"ui.kept_words.{kept}")
     return Curves(
         name="angles",
-        alt=text("precision.angles_alt", kept=words, ends="; ".join(ends)),
+        alt=text("precision.angles_alt", kept=words, ends=clauses(ends, text)),
         title=(
             text("precision.angles_title"),
             label(encoding, text),

@@ -22,6 +22,7 @@ from xpos_viz.figures.description import (
     Plane,
 )
 from xpos_viz.figures.spans import bar_limits, height_limits, plane_limit, width_limits
+from xpos_viz.texts import Text
 
 
 def on_one_scale(frames: Sequence[Description]) -> list[Description]:
@@ -38,9 +39,9 @@ def on_one_scale(frames: Sequence[Description]) -> list[Description]:
     return [replace(frame, notes=tuple(notes)) for frame in scaled]
 
 
-def titled(frame: Description, words: str) -> Description:
+def titled(frame: Description, words: str, text: Text) -> Description:
     """Return a picture whose title says some words, where none of its titles does."""
-    described: dict[str, Any] = {"alt": f"{words}: {frame.alt}"}
+    described: dict[str, Any] = {"alt": text("figure.told", words=words, alt=frame.alt)}
     if isinstance(frame, Heatmaps):
         if not any(_says(panel.title, words) for panel in frame.panels):
             described["panels"] = tuple(_ending(panel, words) for panel in frame.panels)

@@ -1,6 +1,7 @@
 """Where things lie along an axis, the same for every pen."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,29 @@ Numbers = NDArray[np.float64]
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
 _MARGIN, _LETTER, _AXIS = 28, 6.5, 225  # pixels beside, of a letter, and of the shortest axis
 _NEAR = 0.3  # of the axis: nearer marks might write over each other
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Where the name of a mark stands above the axes.
+
+    Parameters
+    ----------
+    mark
+        What is named.
+    left
+        Whether the name goes to the left from there.
+    row
+        In which line, from 0, the lowest.
+    start, end
+        Of the name, pixels from the left end of the shortest axis.
+    """
+
+    mark: Mark
+    left: bool
+    row: int
+    start: float
+    end: float
 
 
 def finite(values: Numbers) -> Numbers:
@@ -85,6 +109,19 @@ def leans_left(curves: Curves, mark: Mark) -> bool:
     return nearest > 0 if abs(nearest) < _NEAR else here > 0.5
 
 
+def flags(curves: Curves) -> list[Flag]:
+    """Return where the names of marks stand above the shortest axis: none over another."""
+    taken: list[Flag] = []
+    for mark in sorted(curves.named, key=lambda mark: mark.x):
+        at, width = _AXIS * _share(curves, mark.x), _width(mark.label)
+        left = at + width > _AXIS + _MARGIN
+        start = at - width if left else at
+        rows = {flag.row for flag in taken if flag.start < start + width and start < flag.end}
+        row = next(row for row in range(len(taken) + 1) if row not in rows)
+        taken.append(Flag(mark, left, row, start, start + width))
+    return taken
+
+
 def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:
     """Return the panels over a colour bar: those that share it and, beside others, the last row."""
     shared = [place for place, panel in enumerate(maps.panels) if panel.bar == bar]
@@ -109,8 +146,12 @@ def plane_limit(plane: Plane) -> float:
 
 def _beyond(name: str) -> float:
     """The share of the shortest axis that a name takes, without what the margin has room for."""
-    letters = sum(1 + (ord(letter) > 0x2E80) for letter in name)
-    return max(0.0, _LETTER * letters - _MARGIN) / _AXIS
+    return max(0.0, _width(name) - _MARGIN) / _AXIS
+
+
+def _width(name: str) -> float:
+    """Pixels of a name; letters of Chinese are as wide as two."""
+    return _LETTER * sum(1 + (ord(letter) > 0x2E80) for letter in name)
 
 
 def _share(curves: Curves, x: float) -> float:

@@ -1,11 +1,14 @@
 """The pictures of a text that is read: its tinted tokens, bars of one query, maps of all heads."""
 
+from bisect import bisect_right
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures.description import Bar, Bars, Heatmaps, Panel
-from xpos_viz.figures.passage import LEVELS, Passage, Token
+from xpos_viz.figures.passage import Passage, Token
 from xpos_viz.figures.words import (
     family_name,
     inputs_words,
@@ -20,11 +23,14 @@ from xpos_viz.figures.words import (
 )
 from xpos_viz.inputs import Computed, Sample
 from xpos_viz.pooling import robust_limit
-from xpos_viz.studies.tokens import Heads, Reading, token_names
+from xpos_viz.studies.tokens import STILL, Heads, Reading, token_names
 from xpos_viz.texts import Text
 
 BARS = 20
 """Most keys that have bars."""
+
+STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""The changes at which tints begin, percentage points: the same for all texts and settings."""
 
 _MARKED = 3  # gains, and losses, that have a mark in the text
 _ACROSS = 3  # panels side by side
@@ -56,9 +62,11 @@ def tinted(reading: Reading, text: Text, colours: str = "blue_red") -> Passage:
         legend=(
             text("tokens.gain"),
             text("tokens.loss"),
+            text("tokens.points"),
             text("tokens.asks"),
             text("tokens.ahead"),
         ),
+        steps=tuple(map(number, STEPS)),
         tokens=tuple(_tokens(reading, text)),
         colours=colours,
         notes=tuple(_passage_notes(reading, text)),
@@ -209,7 +217,6 @@ def _tokens(reading: Reading, text: Text) -> list[Token]:
             tokens.append(Token(gaps[key], labels[key], unseen, role="ahead"))
             continue
         change = float(reading.change[key])
-        level = _level(change, reading.limit)
         before, after = reading.before.weights[key], reading.after.weights[key]
         title = text(
             "tokens.cell",
@@ -218,31 +225,34 @@ def _tokens(reading: Reading, text: Text) -> list[Token]:
             before=percent(before),
             after=percent(after),
         )
-        said = text(f"tokens.{'gains' if change > 0 else 'loses'}", points=points(change))
+        mark = marked.get(key, "")
         tokens.append(
             Token(
                 gaps[key],
                 labels[key],
                 title,
-                level,
+                _level(change),
+                mark,
                 "query" if key == query else "",
-                said if level and key in marked else "",
+                text(f"tokens.said.{mark}", points=points(change)) if mark else "",
             )
         )
     return tokens
 
 
-def _level(change: float, limit: float) -> int:
-    """The tint of a change: 0 below a tenth of the limit."""
-    return round(LEVELS * max(-1.0, min(1.0, change / limit)))
+def _level(change: float) -> int:
+    """The tint of a change: 0 below the first step."""
+    return int(np.sign(change)) * bisect_right(STEPS, 100 * abs(change))
 
 
-def _marked(reading: Reading) -> set[int]:
-    """The keys of the piece that gain and lose most."""
+def _marked(reading: Reading) -> dict[int, str]:
+    """The keys of the piece that gain and lose most, and which of both they do."""
     piece, seen = reading.piece, reading.seen
     shown = seen[(seen >= piece.start) & (seen < piece.stop)]
     order = shown[np.argsort(reading.change[shown], kind="stable")]
-    return {*order[:_MARKED].tolist(), *order[-_MARKED:].tolist()}
+    losses = {key: "loss" for key in order[:_MARKED].tolist() if reading.change[key] <= -STILL}
+    gains = {key: "gain" for key in order[-_MARKED:].tolist() if reading.change[key] >= STILL}
+    return losses | gains
 
 
 def _ends(reading: Reading, text: Text) -> str:
@@ -262,8 +272,7 @@ def _ends(reading: Reading, text: Text) -> str:
 def _passage_notes(reading: Reading, text: Text) -> list[str]:
     """The lines that say how tints are to be read, and what is left out."""
     piece, tokens = reading.piece, reading.inputs.tokens
-    tints = text("tokens.tint_note", limit=points(reading.limit))
-    notes = [text("tokens.still_note") if reading.still else tints]
+    notes = _tint_notes(reading, text)
     if len(piece) < tokens:
         notes.append(text("tokens.piece_note", span=span(piece, text), tokens=number(tokens)))
     own, seen = family_name(reading.own.family, text), reading.seen
@@ -275,10 +284,27 @@ def _passage_notes(reading: Reading, text: Text) -> list[str]:
             left = {"own": own, "before": before, "after": after}
             shown = span(range(int(out[0]), int(out[-1]) + 1), text)
             notes.append(text("tokens.left_note", span=shown, **left))
-    labels = reading.inputs.capture.labels[piece.start : piece.stop]
+    capture = reading.inputs.capture
+    labels, gaps = (words[piece.start : piece.stop] for words in (capture.labels, capture.gaps))
+    if any(not gap and _cased(*ends) for ends, gap in zip(pairwise(labels), gaps[1:], strict=True)):
+        notes.append(text("tokens.word_pieces"))
     if any("½" in word or "⅓" in word for word in labels):
         notes.append(text("figure.pieces"))
     return notes
+
+
+def _tint_notes(reading: Reading, text: Text) -> list[str]:
+    """The lines that say how tints and marks are to be read, and of which there is none."""
+    if reading.still:
+        return [text("tokens.still_note")]
+    found = _marked(reading).values()
+    missing = [text(f"tokens.no_{side}") for side in ("gain", "loss") if side not in found]
+    return [text("tokens.tint_note"), *missing]
+
+
+def _cased(before: str, after: str) -> bool:
+    """Whether letters meet, of a script that writes words apart: such as have capitals."""
+    return all(letter.upper() != letter.lower() for letter in (before[-1], after[0]))
 
 
 def _short(word: str) -> str:
@@ -332,5 +358,5 @@ def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:
 def _heads_alt(heads: Heads, what: str, text: Text) -> str:
     """All heads in words and numbers."""
     count = len(heads.before.distance)
-    alt = text("tokens.heads_alt", count=count, layer=heads.inputs.layer, what=what)
-    return f"{alt} {heads_words(heads, text)}"
+    said = {"what": what, "heads": heads_words(heads, text)}
+    return text("tokens.heads_alt", count=count, layer=heads.inputs.layer, **said)

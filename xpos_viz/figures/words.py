@@ -1,7 +1,7 @@
 """Numbers and encodings as a reader sees them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
 
@@ -12,6 +12,7 @@ from xpos_viz.encoding import Encoding, Family, Parameter, Value
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Axis
 from xpos_viz.inputs import SOURCES, Captured, Computed, Inputs
+from xpos_viz.inputs.labels import LETTERS
 from xpos_viz.inputs.labels import label as shown_as
 from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
@@ -196,6 +197,14 @@ def text_words(inputs: Computed, text: Text) -> str:
     return text("figure.bundled", name=text(f"ui.samples.{inputs.name}"))
 
 
+def excerpt_words(inputs: Computed, text: Text) -> list[str]:
+    """Say how much of a text is shown where it is not shown whole."""
+    letters = len(inputs.capture.text)
+    if letters <= LETTERS:
+        return []
+    return [text("figure.excerpt", shown=number(LETTERS), letters=number(letters))]
+
+
 def model_name(inputs: Captured, text: Text) -> str:
     """Write what the model of a capture is called, which may be any word."""
     name = inputs.capture.model
@@ -210,7 +219,26 @@ def mask_words(mask: str, text: Text) -> str:
 
 def listed(items: Sequence[str], text: Text) -> str:
     """Write some words one after the other, as a language does."""
-    return reduce(lambda head, tail: text("figure.list", head=head, tail=tail), items or [""])
+    return _joined(items, "figure.list", text)
+
+
+def clauses(items: Sequence[str], text: Text) -> str:
+    """Write some clauses one after the other, as a language does."""
+    return _joined(items, "figure.clauses", text)
+
+
+def curve_ends(curves: Iterable[tuple[str, NDArray[np.float64]]], text: Text) -> str:
+    """Say where each curve, of a name and its values, begins and ends."""
+    said = [
+        text("figure.curve_alt", label=name, first=rounded(values[0]), last=rounded(values[-1]))
+        for name, values in curves
+    ]
+    return clauses(said, text)
+
+
+def _joined(items: Sequence[str], key: str, text: Text) -> str:
+    """Items put together two by two, by a sentence of a head and a tail."""
+    return reduce(lambda head, tail: text(key, head=head, tail=tail), items or [""])
 
 
 def settings(encoding: Encoding, text: Text) -> str:
@@ -261,6 +289,16 @@ def family_formula(family: Family) -> str:
     'λᵢ = iθᵢ,  θᵢ = base^(−2i/d)'
     """
     return family.formula.replace("_i", "ᵢ")
+
+
+def encoding_words(family: Family, text: Text) -> str:
+    """Write a family of encodings with its formula and where it is from."""
+    return text(
+        "figure.encoding",
+        name=family_name(family, text),
+        formula=family_formula(family),
+        source=family.source,
+    )
 
 
 def label(encoding: Encoding, text: Text) -> str:

@@ -27,6 +27,7 @@ from xpos_viz.inputs.checks import (
     check_vectors,
     each_layer,
     positions_of,
+    row,
 )
 from xpos_viz.inputs.labels import gap, label
 from xpos_viz.inputs.vectors import Vectors
@@ -114,15 +115,16 @@ class Capture:
         check_layout(self.layout)
         (count, heads, queries, width), keys = self.q.shape, self.k.shape[-2]
         m, n = positions_of(queries, keys, self.query_positions, self.key_positions)
+        masks = [str(Mask.of(mask)) for mask in row("masks", self.masks)]
         checked: dict[str, Any] = {
             "q": self.q.detach().cpu().contiguous(),
             "k": self.k.detach().cpu().contiguous(),
-            "layers": tuple(self.layers) or tuple(range(count)),
-            "tokens": tuple(self.tokens),
+            "layers": row("layers", self.layers) or tuple(range(count)),
+            "tokens": row("tokens", self.tokens),
             "query_positions": m,
             "key_positions": n,
             "encodings": each_layer("encodings", self.encodings, count),
-            "masks": each_layer("masks", [str(Mask.of(mask)) for mask in self.masks], count),
+            "masks": each_layer("masks", masks, count),
             "scales": each_layer("scales", self.scales or (width**-0.5,), count),
         }
         for name, value in checked.items():

@@ -1,7 +1,7 @@
 """What enters a capture, checked once: vectors, positions, words, and what the model does."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar, cast
 
 from torch import Tensor
 
@@ -73,14 +73,24 @@ def positions_of(
     return m, n
 
 
+def row(name: str, values: object) -> tuple[Any, ...]:
+    """Return values as a tuple; a word or a number alone is none."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(
+            f"{name} must be a tuple, got {values!r:.40}; use brackets, an entry for each."
+        )
+    return tuple(cast("Iterable[Any]", values))
+
+
 def each_layer(name: str, values: Sequence[T], layers: int) -> tuple[T, ...]:
     """Return one value for each layer, of which there is one for each or one for all."""
+    values = row(name, values)
     if len(values) not in (1, layers):
         raise ValueError(
             f"{name} must hold one value for each of {layers} layers, or one for all, "
             f"got {len(values)}; use one."
         )
-    return tuple(values) if len(values) == layers else (values[0],) * layers
+    return values if len(values) == layers else values * layers
 
 
 def check_layers(layers: tuple[int, ...], count: int) -> None:

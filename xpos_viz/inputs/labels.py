@@ -5,6 +5,9 @@ from itertools import groupby
 
 _FRACTIONS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔"}
 _SPACES = " \n\t\u00a0\u3000"  # that a gap may be made of
+LETTERS = 8000
+"""Most characters of a text that are shown to be read at once."""
+
 _LONGEST = 40  # characters of a label; a token can be as long as its author likes
 
 
@@ -55,6 +58,17 @@ def plain_text(text: str) -> str:
     'tide\nbook'
     """
     return "".join(letter for letter in text if letter.isprintable() or letter in _SPACES)
+
+
+def beginning(text: str) -> str:
+    r"""Return the beginning of a text, at most :data:`LETTERS`, that can be shown anywhere.
+
+    Examples
+    --------
+    >>> beginning("tide\x1bbook"), len(beginning("tide" * LETTERS)) == LETTERS
+    ('tidebook', True)
+    """
+    return plain_text(text[:LETTERS])
 
 
 def gap(piece: str) -> str:

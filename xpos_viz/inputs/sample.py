@@ -23,6 +23,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding import rope
 from xpos_viz.inputs.capture import Capture
 from xpos_viz.inputs.labels import pieces
@@ -61,8 +62,7 @@ def read_sample(name: str) -> Mapping[str, NDArray[Any]]:
     ValueError
         For an unknown name.
     """
-    if name not in SAMPLES:
-        raise ValueError(f"unknown sample {name!r}; use one of: {', '.join(SAMPLES)}.")
+    check_choice("sample", name, SAMPLES)
     path = files("xpos_viz.inputs") / "samples" / f"{name}.npz"
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         arrays = {key: archive[key] for key in archive.files}

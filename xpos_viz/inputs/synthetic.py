@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
+from xpos_viz.choice import check_choice
 from xpos_viz.entry import check_whole
 from xpos_viz.inputs.vectors import Vectors
 
@@ -80,8 +81,7 @@ class Random:
         check_whole("seed", self.seed, 0)
         if self.seed > MAX_SEED:
             raise ValueError(f"seed must be at most {MAX_SEED}, got {self.seed}; use 0.")
-        if self.keys not in ("same", "independent"):
-            raise ValueError(f"unknown keys {self.keys!r}; use one of: same, independent.")
+        check_choice("keys", self.keys, ("same", "independent"))
 
     @property
     def head_dim(self) -> int | None:

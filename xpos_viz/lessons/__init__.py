@@ -1,6 +1,9 @@
 """Lessons: chapters of steps, each of which is a thing to predict, to move and to see."""
 
+from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
+from xpos_viz.lessons.fading import FADING
+from xpos_viz.lessons.growth import GROWTH
 from xpos_viz.lessons.mistakes import MISTAKES
 from xpos_viz.lessons.model import (
     DOUBT,
@@ -15,10 +18,14 @@ from xpos_viz.lessons.model import (
     Shown,
     Step,
 )
+from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.sentences import SENTENCES
 from xpos_viz.lessons.turning import TURNING
 
-CHAPTERS: tuple[Chapter, ...] = (TURNING, DIFFERENCE, SENTENCES, MISTAKES)
+CHAPTERS: tuple[Chapter, ...] = (
+    *(TURNING, DIFFERENCE, CLOCKS, SCALING, FADING, GROWTH),
+    *(SENTENCES, MISTAKES),
+)
 """All chapters in the order in which they are read."""
 
 STEPS: dict[str, Step] = {step.name: step for chapter in CHAPTERS for step in chapter.steps}

@@ -36,8 +36,8 @@ _SENTENCES = (
 _HELPED = ("stage", "mask", "difference", "axis", "colours", "window")
 _CHOICES = ("mask", "difference", "axis", "colours")
 _FIGURE_SENTENCES = (
-    *("queries", "keys", "state", "list", "label", "limits", "ratio_note", "block"),
-    *("growing", "masked", "unknown"),
+    *("queries", "keys", "state", "list", "clauses", "label"),
+    *("limits", "same", "ratio_note", "block", "growing", "masked", "unknown"),
     *("lag_axis", "g_axis", "decay_title", "assumption", "decay_alt", "curve_alt"),
 )
 

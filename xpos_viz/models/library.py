@@ -17,5 +17,5 @@ def library(name: str) -> Any:  # noqa: ANN401 - a module, whose types are not k
     except ModuleNotFoundError as error:
         raise ValueError(
             f"models need the package {error.name}, which is not installed; "
-            "use pip install 'xpos-viz[models]'."
+            "use pip install '.[models]' in the folder of this project."
         ) from error

@@ -4,8 +4,7 @@ Nothing is executed that comes with a model, and nothing is unpickled: weights a
 safetensors or GGUF alone.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +12,19 @@ from typing import Any, Protocol
 
 import torch
 
+from xpos_viz.choice import check_choice
 from xpos_viz.models.library import library
+from xpos_viz.models.telling import Progress, telling
 
 Model = Any
 """A model of transformers, which is imported only where a function needs it."""
+
+_COPIES = 2  # of a weight of a .gguf file while it is unpacked
+
+
+def _silent(_: float) -> None:
+    """Nobody is told."""
+
 
 DTYPES = ("float32", "bfloat16", "float16")
 """What weights may be loaded as."""
@@ -45,12 +53,12 @@ class Source(Protocol):
         """Its tokenizer."""
         ...
 
-    def parameters(self) -> int:
-        """Return how many numbers are to be loaded."""
+    def weights(self) -> int:
+        """Return how many bytes loading takes."""
         ...
 
-    def load(self) -> Model:
-        """Return the model."""
+    def load(self, progress: Progress = ...) -> Model:
+        """Return the model, and tell the share of its weights that is there."""
         ...
 
 
@@ -76,11 +84,11 @@ class Loaded:
         """Its configuration."""
         return self.model.config
 
-    def parameters(self) -> int:
+    def weights(self) -> int:
         """Return 0: nothing is to be loaded."""
         return 0
 
-    def load(self) -> Model:
+    def load(self, progress: Progress = _silent) -> Model:  # noqa: ARG002 - there is no progress
         """Return the model."""
         return self.model
 
@@ -127,17 +135,24 @@ class Stored:
         """Its tokenizer."""
         return self.given or self._read(library("transformers").AutoTokenizer.from_pretrained)
 
-    def parameters(self) -> int:
-        """Return how many numbers its configuration asks for; no memory is taken for them."""
+    def weights(self) -> int:
+        """Return how many bytes loading takes, from the configuration; none are taken for it.
+
+        Of a `.gguf` file one weight after the other is unpacked, into two copies in float32.
+        """
 
         def empty(*_: object, **__: object) -> Model:
             with torch.device("meta"):
                 return library("transformers").AutoModel.from_config(self.config)
 
-        return sum(weight.numel() for weight in self._read(empty).parameters())
+        counts = [weight.numel() for weight in self._read(empty).parameters()]
+        unpacked = _COPIES * torch.float32.itemsize * max(counts) if self.file else 0
+        return self.dtype.itemsize * sum(counts) + unpacked
 
-    def load(self) -> Model:
-        """Load it.
+    def load(self, progress: Progress = _silent) -> Model:
+        """Load it, and tell the share of its weights that is there.
+
+        What `progress` raises ends the loading, and is raised here.
 
         Raises
         ------
@@ -146,9 +161,10 @@ class Stored:
         """
         read = library("transformers").AutoModel.from_pretrained
         kind = {} if self.file else {"use_safetensors": True}
-        with _silent():
+        with telling(progress):
             model, told = self._read(
                 read,
+                config=self.config,
                 dtype=self.dtype,
                 attn_implementation="eager",
                 output_loading_info=True,
@@ -197,8 +213,7 @@ def source_of(model: object, tokenizer: object = None, dtype: str = "float32") -
         For a dtype or a place that there is not, or where transformers is not installed.
     """
     library("transformers")
-    if dtype not in DTYPES:
-        raise ValueError(f"unknown dtype {dtype!r:.40}; use one of: {', '.join(DTYPES)}.")
+    check_choice("dtype", dtype, DTYPES)
     if not isinstance(model, str | Path):
         return Loaded(model, tokenizer)
     path = Path(model).expanduser()
@@ -223,16 +238,3 @@ def _may_be_named(word: str) -> bool:
         and part.replace("-", "").replace("_", "").replace(".", "").isalnum()
         for part in parts
     )
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Keep transformers from drawing bars of its own."""
-    logging = library("transformers").utils.logging
-    drawn = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if drawn:
-            logging.enable_progress_bar()

@@ -12,7 +12,7 @@ class Estimate:
     Parameters
     ----------
     weights
-        For the model; 0 if it is loaded.
+        For the model while it is loaded; 0 if it is there.
     attention
         For the attention of one layer, which is formed whole.
     vectors
@@ -52,16 +52,16 @@ _COPIES = 4  # of a layer's attention: scores, with the mask, in float32, and it
 
 
 def estimate(
-    parameters: int, size: int, heads: int, columns: int, layers: int, tokens: int
+    weights: int, size: int, heads: int, columns: int, layers: int, tokens: int
 ) -> Estimate:
     """Return what a capture needs.
 
     Parameters
     ----------
-    parameters
-        How many numbers are loaded.
+    weights
+        Bytes that loading takes.
     size
-        Bytes of a number.
+        Bytes of a number of queries and keys.
     heads
         Query heads of a layer.
     columns
@@ -73,11 +73,11 @@ def estimate(
 
     Examples
     --------
-    >>> print(estimate(10**9, 2, 32, 5120, 16, 1000).weights)
-    2000000000
+    >>> estimate(2 * 10**9, 2, 32, 5120, 16, 1000).total
+    2675840000
     """
     return Estimate(
-        weights=parameters * size,
+        weights=weights,
         attention=_COPIES * 4 * heads * tokens**2,
         vectors=size * layers * columns * tokens,
         free=library("psutil").virtual_memory().available,

@@ -1,6 +1,6 @@
 """Take a model's queries and keys on a text, with all that its own attention does to them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,15 +9,14 @@ import torch
 
 from xpos_viz.entry import Layout
 from xpos_viz.inputs.capture import Capture
+from xpos_viz.inputs.checks import row
 from xpos_viz.models.families import family_of
 from xpos_viz.models.listening import Heard, listening
 from xpos_viz.models.loading import Model, Source, source_of
 from xpos_viz.models.memory import Estimate, estimate
 from xpos_viz.models.parts import Part, part_of
 from xpos_viz.models.reading import Read, Reading, read
-
-Progress = Callable[[float], None]
-"""What is told the share of the work that is done."""
+from xpos_viz.models.telling import Progress
 
 _LOADED = 0.5  # share of the work that is done when a model is loaded
 
@@ -36,6 +35,8 @@ class Plan:
         Where the model comes from.
     config
         The configuration of its text model.
+    width
+        Columns of a head.
     layers
         The numbers of the layers that are kept, ascending.
     reading
@@ -46,6 +47,7 @@ class Plan:
 
     source: Source
     config: Any
+    width: int
     layers: tuple[int, ...]
     reading: Reading
     estimate: Estimate = field(repr=False)
@@ -56,7 +58,8 @@ class Plan:
         Parameters
         ----------
         progress
-            What is told the share of the work that is done.
+            What is told the share of the work that is done; what it raises ends the work, also
+            while weights are loaded.
 
         Raises
         ------
@@ -67,7 +70,7 @@ class Plan:
         """
         self.estimate.check()
         report = progress or (lambda _: None)
-        model = self.source.load()
+        model = self.source.load(lambda share: report(_LOADED * share))
         report(_LOADED)
         family, name = family_of(self.config), self.source.name
         parts: dict[int, Part] = {}
@@ -195,24 +198,24 @@ def plan(
     width = getattr(config, "head_dim", None) or config.hidden_size // heads
     key_heads = getattr(config, "num_key_value_heads", None) or heads
     needed = estimate(
-        parameters=source.parameters(),
+        weights=source.weights(),
         size=source.dtype.itemsize,
         heads=heads,
         columns=(heads + key_heads) * width,
         layers=len(wanted),
         tokens=reading.length,
     )
-    return Plan(source, config, wanted, reading, needed)
+    return Plan(source, config, width, wanted, reading, needed)
 
 
 def _checked_layers(layers: Sequence[int] | None, count: int) -> tuple[int, ...]:
     """The numbers of the layers that are kept, ascending."""
     if layers is None:
         return tuple(range(count))
-    legal = range(count)
+    legal, layers = range(count), row("layers", layers)
     if unknown := [layer for layer in layers if type(layer) is not int or layer not in legal]:
         raise ValueError(f"there is no layer {unknown[0]!r:.40}; use 0 to {count - 1}.")
-    if len(layers) == 0:
+    if not layers:
         raise ValueError(f"layers must be at least one, got none; use 0 to {count - 1}.")
     return tuple(sorted(set(layers)))
 

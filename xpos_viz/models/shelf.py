@@ -20,7 +20,8 @@ def offered(folder: str | None = None) -> dict[str, Path]:
     Returns
     -------
     dict
-        In the order of their names; empty where there is no such folder, or no transformers.
+        In the order of their names; empty where there is no such folder, where it may not be
+        looked into, or without transformers.
 
     Examples
     --------
@@ -30,7 +31,10 @@ def offered(folder: str | None = None) -> dict[str, Path]:
     place = os.environ.get(MODELS, "") if folder is None else folder
     if not place or not Path(place).is_dir() or find_spec("transformers") is None:
         return {}
-    return {path.name: path for path in sorted(Path(place).iterdir()) if _is_model(path)}
+    try:
+        return {path.name: path for path in sorted(Path(place).iterdir()) if _is_model(path)}
+    except PermissionError:
+        return {}
 
 
 def _is_model(path: Path) -> bool:

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from xpos_viz.attention import logit_factor
+from xpos_viz.choice import check_choice
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import Layout, Positions, checked
 from xpos_viz.masks import MASKS, Mask
@@ -170,8 +171,7 @@ def pooled_map(
 def _check_options(size: object, reduce: object, stage: object, progress: object) -> None:
     """Raise ValueError for an option that there is not."""
     for name, value, legal in (("reduce", reduce, REDUCES), ("stage", stage, MAP_STAGES)):
-        if value not in legal:
-            raise ValueError(f"unknown {name} {value!r:.60}; use one of: {', '.join(legal)}.")
+        check_choice(name, value, legal)
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
         raise ValueError(
             f"size must be an integer ≥ 1, the rows and columns of the map at most, got "

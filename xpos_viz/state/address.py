@@ -6,21 +6,24 @@ short; what in it cannot be used is left out and named.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xpos_viz.experiment import Experiment, parse_number
 from xpos_viz.inputs import SOURCES, Captured
 from xpos_viz.inputs.sample import SAMPLES
+from xpos_viz.livemap.message import MASKED
 from xpos_viz.state.changes import with_own
 from xpos_viz.state.model import OWN, SETTINGS, State, opened, opening, within_caps
-from xpos_viz.state.settings import Setting, Words
+from xpos_viz.state.settings import Setting, Whole, Words
 from xpos_viz.texts import LANGUAGES
 
 _HIDDEN = ("encodings", "cells")  # they are always the same
 _NAMES = ("source", "name", "data")  # what an opening is of
-_PLAIN = re.compile(r"[\w.,+-]{1,40}|[0-9a-f]{64}", re.ASCII)
+_PLAIN = re.compile(r"[\w.,:+-]{1,40}|[0-9a-f]{64}", re.ASCII)
 _HIDING = "…"
+_LEGAL = {"mask": Words(MASKED)}  # what pages show of what the core knows
+_TOKENS = ("query", "key")  # settings that name a token
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def from_address(parameters: Mapping[str, str]) -> tuple[State, list[Refusal]]:
     if len({encoding["base"] for encoding in experiment.encodings}) > 1:
         chosen["apart"] = "yes"
     state = address.take_own(State(experiment, language, **chosen), own)
-    return state, address.refused
+    return state, [_of_text(each, experiment.inputs.tokens) for each in address.refused]
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,8 @@ class _Address:
                 continue
             candidate = _with(entries, key, text)
             try:
+                if key in _LEGAL:
+                    _LEGAL[key].check(key, text)
                 experiment = within_caps(Experiment.from_dict(candidate))
             except ValueError as error:
                 self.refuse(key, text, entries.get(key, ""), error)
@@ -179,6 +184,15 @@ class _Address:
             except ValueError as error:
                 self.refuse(key, text, f"{OWN[key]:g}", error)
         return state
+
+
+def _of_text(refusal: Refusal, tokens: int) -> Refusal:
+    """A refusal of a token with the last one of the text, in place of the last of the longest."""
+    if refusal.key not in _TOKENS:
+        return refusal
+    usual = min(SETTINGS[refusal.key].usual, tokens - 1)
+    reason = Whole(usual, 0, tokens - 1).refusal(refusal.key, refusal.value)
+    return replace(refusal, used=str(usual), reason=reason)
 
 
 def _entries(experiment: Experiment) -> dict[str, str]:

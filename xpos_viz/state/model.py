@@ -17,7 +17,7 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import settings, several, whole, words
+from xpos_viz.state.settings import Words, settings, several, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.pairs import FAMILIES
@@ -253,11 +253,7 @@ def within_caps(experiment: Experiment) -> Experiment:
     ):
         if value > most and not isinstance(experiment.inputs, Computed):
             raise ValueError(f"{name} must be at most {most} here, got {value}; use {most}.")
-    if experiment.view.mask not in MASKED:
-        raise ValueError(
-            f"mask must be one of {', '.join(MASKED)} here, got {experiment.view.mask!r}; "
-            f"use {MASKED[0]}."
-        )
+    Words(MASKED).check("mask", experiment.view.mask)
     for encoding in experiment.encodings:
         if encoding.heads is not None:
             raise ValueError(f"this page shows one head, got {encoding.heads}; use one number.")

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, cast
 
+from xpos_viz.choice import check_choice
+
 
 class Setting(Protocol):
     """What a setting may be, and how it is read and written in an address."""
@@ -44,9 +46,7 @@ class Words:
 
     def check(self, name: str, value: object) -> str:
         """Return one of the words."""
-        if value not in self.legal:
-            options = ", ".join(filter(None, self.legal))
-            raise ValueError(f"unknown {name} {value!r:.40}; use one of: {options}.")
+        check_choice(name, value, self.legal)
         return cast("str", value)
 
     def parse(self, name: str, text: str) -> str:
@@ -103,7 +103,11 @@ class Whole:
         number = value if isinstance(value, int) and not isinstance(value, bool) else None
         if number is not None and self.lower <= number <= self.upper:
             return number
-        raise ValueError(
+        raise ValueError(self.refusal(name, value))
+
+    def refusal(self, name: str, value: object) -> str:
+        """Return what is said of a value that is not legal."""
+        return (
             f"{name} must be a whole number from {self.lower} to {self.upper}, "
             f"got {value!r:.40}; use {self.usual}."
         )

@@ -21,7 +21,7 @@ from xpos_viz.encoding import Encoding, Value, rope
 from xpos_viz.inputs import Capture, Computed
 from xpos_viz.masks import Mask
 from xpos_viz.measurements import frozen, token_places
-from xpos_viz.pooling import block_mean, block_size, robust_limit
+from xpos_viz.pooling import block_mean, block_size
 from xpos_viz.pooling.sides import Report
 from xpos_viz.statistics import attention_distance, attention_entropy, sink_share
 
@@ -90,11 +90,6 @@ class Reading:
     def seen(self) -> NDArray[np.int64]:
         """The keys that the query sees, in the order of the text."""
         return np.flatnonzero(~np.isneginf(self.before.logits))
-
-    @cached_property
-    def limit(self) -> float:
-        """The 90 % quantile of the changes' magnitudes: few keys, or one sink, lie beyond."""
-        return max(STILL, robust_limit(self.change[self.seen], share=0.9))
 
     @property
     def still(self) -> bool:

@@ -1,8 +1,11 @@
 """The dashboard: pages that show experiments, and controls that change them."""
 
 import gc
+from functools import partial
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from xpos_viz.livemap import packed, payload
@@ -56,8 +59,23 @@ def prepare() -> None:
 
 
 def routes() -> list[Route]:
-    """Return what the server answers beside the pages."""
-    return [livemap.route()]
+    """Return what the server answers beside the pages: what lies below a page leads to it."""
+    below = st.get_option("server.baseUrlPath").strip("/")
+    root = f"/{below}/" if below else "/"
+    return [
+        livemap.route(),
+        *(Route(f"{root}{name}/{{rest:path}}", partial(_home, root + name)) for name in PAGES),
+    ]
+
+
+async def _home(page: str, request: Request) -> Response:
+    """The way to a page from an address below it, where Streamlit would show an empty one.
+
+    What Streamlit's own script asks for below a page is not there, as ever.
+    """
+    if request.path_params["rest"].startswith("_stcore"):
+        return Response(status_code=404)
+    return RedirectResponse(f"{page}?{request.url.query}" if request.url.query else page)
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ from xpos_viz.curves import half_life
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.experiment import Experiment
 from xpos_viz.figures.description import Heatmaps
-from xpos_viz.figures.words import percent, rounded, tiny, tokens
+from xpos_viz.figures.words import excerpt_words, percent, rounded, tiny, tokens
 from xpos_viz.inputs import Computed
-from xpos_viz.inputs.labels import plain_text
+from xpos_viz.inputs.labels import beginning
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.compare import pictures
 from xpos_viz.results import SHIFT, Result, run, self_check
@@ -70,7 +70,8 @@ def _text(experiment: Experiment, text: Text) -> None:
     inputs = experiment.inputs
     if isinstance(inputs, Computed) and inputs.capture.text:
         with st.expander(text("ui.read")):
-            st.text(plain_text(inputs.capture.text))
+            st.text(beginning(inputs.capture.text))
+            page.notes(excerpt_words(inputs, text))
 
 
 def _seen(result: Result, text: Text) -> list[str]:

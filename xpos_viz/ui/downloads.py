@@ -1,7 +1,7 @@
 """What can be taken along: each figure, its numbers and its motion; and all of a page."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -79,6 +79,17 @@ class _Source:
             moving, "gif", recipe, text, lambda share: report(_SWEPT + (1 - _SWEPT) * share)
         )
         return MappingProxyType({"gif": drawn, "html": animate(moving, "html", recipe, text)})
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A motion that was asked for, which stays whatever is set since: all of it is in the key."""
+
+    page: str
+    name: str
+    parameter: str
+    key: Hashable
+    made: Callable[[Report], Mapping[str, bytes]]
 
 
 def begin(page: str) -> None:
@@ -194,14 +205,18 @@ def _motion(source: _Source, shown: Picture, paper: Paper, text: Text) -> None:
         )
         key = (source, shown.name, parameter, paper)
         if st.button(text("download.make"), key=f"{shown.name}-make"):
-            st.session_state[_ASKED] = key
-    if st.session_state.get(_ASKED) != key:
+            made = partial(source.motion, shown, parameter, paper)
+            st.session_state[_ASKED] = _Asked(source.page, shown.name, parameter, key, made)
+    asked: _Asked | None = st.session_state.get(_ASKED)
+    if asked is None or (asked.page, asked.name) != (source.page, shown.name):
         return
-    work = working(key, partial(source.motion, shown, parameter, paper), _MOTION)
+    if asked.key != key:
+        st.caption(text("download.earlier"))
+    work = working(asked.key, asked.made, _MOTION)
     if work.stopped:
         del st.session_state[_ASKED]
     elif done(work, text):
-        _moving(f"xpos_viz-{shown.name}-{parameter}", work.result, text)
+        _moving(f"xpos_viz-{asked.name}-{asked.parameter}", work.result, text)
 
 
 def _moving(name: str, made: Mapping[str, bytes], text: Text) -> None:

@@ -1,38 +1,70 @@
 """How pages are laid out: what stands where, on wide and narrow screens and with large type."""
 
+import math
+from string import Template
+
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.figures.plotly_pen import Fit
+from xpos_viz.theme import INKS, Mode
+
 LARGE = 1.375
 """Large type, times the usual."""
 
 _ALWAYS = """
-.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
+.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; max-width: 100rem; }
+.stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
 @media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
-/* the way to all pages is one row, which moves sideways where it is too long */
+/* the links to all pages are one row, which moves sideways where it is too long */
 .st-key-way { flex-wrap: nowrap; justify-content: space-between; }
 .st-key-way > :first-child { flex: 0 1 auto; min-width: 0; }
-.st-key-way > :last-child { flex: none; }
+.st-key-way > :last-child { flex: 1 0 max-content; width: auto; }
+.st-key-tools { flex-wrap: nowrap; }
+.st-key-tools > :last-child { margin-left: auto; }
 .st-key-links { flex-wrap: nowrap; overflow-x: auto; padding: .25rem; margin: -.25rem; }
 .st-key-links > * { flex: none; }
-@media (max-width: 75rem) { .st-key-way, .st-key-links { gap: .25rem; } }
+@media (max-width: 75rem) { .st-key-way, .st-key-links, .st-key-tools { gap: .25rem; } }
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
 /* controls stand beside the picture, and lists show their whole words */
-[class*="st-key-sides_"] > * > .stHorizontalBlock { flex-direction: row-reverse; }
 @media (min-width: 56.01rem) {
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
   .st-key-live .stColumn:last-child { min-width: 17rem; }
-  [class*="st-key-sides_"] .stColumn:first-child:not(.stColumn .stColumn) { min-width: 17rem; }
+  [class*="st-key-sides_"] .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
 :has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
-/* symbols in colours are large enough to be told apart */
-.st-key-formula .katex { font-size: 1.6rem; }
+@media (min-width: 40rem) { .st-key-formula .katex { font-size: 1.6rem; } }
+/* pictures have the width there is, and a height that goes with it */
+[class*="st-key-wide_"], [class*="st-key-fit_"] { container-type: inline-size; }
+:is([class*="st-key-wide_"], [class*="st-key-fit_"]) .stPlotlyChart {
+  height: calc(var(--height) + var(--slope) * (var(--width) - var(--narrowest)));
+}
+[class*="st-key-fit_"] > * { --least: var(--narrowest); --edge: 0px; }
+[class*="st-key-wide_"] > * { --least: 0px; --edge: 0px; }
+[class*="st-key-wide_"] > .stElementContainer { width: var(--width); max-width: none; }
+:is([class*="st-key-wide_"], [class*="st-key-fit_"]) :is(.stPrintGraphic, .stFullScreenFrame) {
+  height: auto;
+  overflow: visible;
+}
+ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; margin: 0; }
+.xv-legend > li { display: flex; gap: .25rem; margin: 0; padding: 0; font-size: .8125rem; }
+.xv-legend span { flex: none; }
+.xv-line { width: 30px; height: 2px; margin-top: .7em; }
+.xv-block { width: .75rem; height: .75rem; margin-top: .3em; }
 /* tables of words and numbers fit, or move sideways */
 .stTable { overflow-x: auto; }
 """
+_LIT = "\n".join(
+    f'[class*="st-key-fit_"]:has(.xv-at-{place}:hover) .scatterlayer '
+    f"> .trace:not(:nth-child({place + 1})) {{ opacity: .1 !important; }}"
+    for place in range(2 * len(REGISTRY))  # lines, after their bands
+)
+"""Pointing at a name in the legend pales all other curves."""
+
 _SLIM = """
 /* the picture is near the top: the way stands beside the menu, and titles are small */
 .stMainBlockContainer { padding-top: .75rem; }
@@ -44,18 +76,49 @@ _SLIM = """
 .stHeading h2 { font-size: 1.25rem; }
 """
 _NARROW = """
-/* controls stand above the picture, or below it where it has its own */
 .stColumn:not(.stColumn .stColumn) { min-width: calc(100% - 1.5rem); }
-[class*="st-key-sides_"] .stColumn:first-child:not(.stColumn .stColumn) > .stVerticalBlock {
+.st-key-way { flex-wrap: wrap; row-gap: .75rem; padding-right: 0; }
+.st-key-way > :first-child { flex-basis: calc(100% - 1.75rem); }
+.st-key-way > :last-child { flex: 1 1 100%; }
+.st-key-tools { flex-wrap: wrap; }
+.st-key-links { padding-right: 1.25rem; }
+/* controls stay at the foot of the screen while their picture is seen, and move by themselves */
+[class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child {
+  position: sticky;
+  bottom: 0;
+  z-index: 2;
+  max-height: 38svh;
+  margin-inline: -1rem;
+  padding: .75rem 1rem;
+  overflow-y: auto;
+  overscroll-behavior: contain;
+  background: $page;
+  border-top: 1px solid $line;
+}
+[class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child > .stVerticalBlock {
   display: grid;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
 }
-.st-key-links { padding-right: 1.25rem; mask-image: linear-gradient(to left, #0000, #000 1.25rem); }
-.st-key-lang button { padding-inline: .5rem; }
-/* maps side by side keep the size that they are drawn for, and move sideways */
-.st-key-scores, .st-key-heads, .st-key-long_maps { overflow-x: auto; }
-.st-key-scores > div, .st-key-heads > div, .st-key-long_maps > div { min-width: 65rem; }
+/* what has the focus is not behind them */
+[class*="st-key-sides_"] .stColumn:first-child :is(a, button, input, summary, [tabindex]) {
+  scroll-margin-block: 4rem 42svh;
+}
+/* what goes on beyond the edge pales there */
+.st-key-links, [class*="st-key-wide_"] {
+  mask-image: linear-gradient(to left, #0000, #000 1.25rem);
+}
+[class*="st-key-wide_"] { overflow-x: auto; }
+[class*="st-key-wide_"] > * { --least: var(--narrowest); --edge: 1.25rem; }
+[class*="st-key-wide_"] > .stElementContainer {
+  box-sizing: content-box;
+  padding-right: var(--edge);
+}
 .stTable :is(td, th) { padding-inline: .25rem; }
+.stTable {
+  background:
+    linear-gradient(to left, $page 1rem, #0000) right / 3rem 100% no-repeat local,
+    linear-gradient(to left, #8889, #0000) right / 1.25rem 100% no-repeat;
+}
 """
 _GROWN = """
 .stMainBlockContainer { padding-inline: 2rem; }
@@ -64,14 +127,37 @@ _GROWN = """
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
 @media (max-width: 40rem) {
   .stMainBlockContainer { padding-inline: 1rem; }
-  .st-key-way { flex-wrap: wrap; }
 }
 """
 
 
-def style(*, large: bool) -> str:
+def following(key: str, height: float, fit: Fit) -> str:
+    """Return the style by which a picture, drawn in its least width, has the height of its width.
+
+    Parameters
+    ----------
+    key
+        Of the container that it is in.
+    height
+        Its height in its least width, pixels.
+    fit
+        How it grows.
+    """
+    widest = f"{fit.widest:g}px" if math.isfinite(fit.widest) else "100cqw"
+    sizes = {
+        "height": f"{height:g}px",
+        "narrowest": f"{fit.narrowest:g}px",
+        "slope": f"{fit.slope:g}",
+        "width": f"max(var(--least), min(100cqw - var(--edge), {widest}))",
+    }
+    rules = " ".join(f"--{name}: {size};" for name, size in sizes.items())
+    return f"<style>.st-key-{key} > * {{ {rules} }}</style>"
+
+
+def style(mode: Mode, *, large: bool) -> str:
     """Return the style sheet of all pages, as markup."""
-    rules = f"{_ALWAYS} @media (max-width: 56rem) {{ {_SLIM} {_NARROW} }}"
+    narrow = Template(_NARROW).substitute(page=INKS[mode].page, line=INKS[mode].faint)
+    rules = f"{_ALWAYS} {_LIT} @media (max-width: 56rem) {{ {_SLIM} {narrow} }}"
     if large:
         rules += f"html {{ font-size: {16 * LARGE:g}px !important; }} {_SLIM} {_GROWN}"
     return f"<style>{rules}</style>"

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.lessons import coloured, sentence
+from xpos_viz.figures.lessons import coloured, printed, sentence
 from xpos_viz.figures.words import number
 from xpos_viz.lessons import CHAPTERS, DOUBT, OPTIONS, STEPS, Seen, Step, chapter_of
 from xpos_viz.pictures.learn import pictures, seen, standing
@@ -137,8 +137,7 @@ def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     with st.container(key="formula"):
         formula = coloured(step.formula, page.mode())
         page.formula(text(f"learn.{step.name}.symbols"), (formula,), families, text)
-    at = standing(now)
-    st.code(f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}", language="pycon")
+    st.code(printed(step, standing(now)), language="pycon")
     page.code(step.parts, text)
 
 

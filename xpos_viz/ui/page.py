@@ -15,8 +15,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
-from xpos_viz.figures.description import Plane
-from xpos_viz.figures.words import family_formula, family_name
+from xpos_viz.figures.description import Heatmaps, Plane
+from xpos_viz.figures.screen import legends
+from xpos_viz.figures.words import encoding_words
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -33,7 +34,7 @@ ONE = (
 
 _IN_SIGHT = """function seek(shown, count, looks) {
   const row = document.querySelector(".st-key-links");
-  const stops = [...(row?.querySelectorAll("a, button") ?? [])];
+  const stops = [...(row?.querySelectorAll("a") ?? [])];
   const link = stops.find(({ textContent }) => textContent === shown);
   if (!link || stops.length < count)  // not all of them are drawn yet
     return looks && setTimeout(seek, 100, shown, count, looks - 1);
@@ -65,20 +66,20 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     """
     widgets.offer_none()
     notices.begin()
-    st.html(layout.style(large=large()))
+    st.html(layout.style(mode(), large=large()))
     _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
-    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages) + 2}, 50)")
+    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages)}, 50)")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
             for name, page in pages.items():
                 label = text(f"pages.{name}.link")
                 st.page_link(page, label=label, query_params=to_address(state()))
-            with st.popover(text("ui.presets")):
-                _presets(pages, text)
+        with st.container(key="tools", horizontal=True, vertical_alignment="center"):
+            _presets(pages, text)
             place = st.popover(text("ui.sharing"))
-        with st.container(key="language", width="content"):
-            controls.language_switch(text)
+            with st.container(key="language", width="content"):
+                controls.language_switch(text)
     return place
 
 
@@ -115,13 +116,20 @@ def share(text: Text) -> None:
 
 
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
-    """Links to settings worth a look, in the language and the type that are chosen."""
+    """Links to settings worth a look, in the language and the type that are chosen.
+
+    They are folded away anew, under another key, as soon as another one is what is set.
+    """
     address = to_address(state())
     kept = {key: address.pop(key) for key in ("lang", "present") if key in address}
-    for name, (page, settings) in PRESETS.items():
-        if page in pages:
-            label, chosen = text(f"presets.{name}.name"), settings == address
-            with st.container(key=f"{'chosen' if chosen else 'other'}_{name}", gap="xsmall"):
+    offered = {name: preset for name, preset in PRESETS.items() if preset[0] in pages}
+    chosen = next((name for name, (_, settings) in offered.items() if settings == address), "")
+    with st.popover(text("ui.presets"), key=f"presets_{chosen}"):
+        for name, (page, settings) in offered.items():
+            label = text(f"presets.{name}.name")
+            with st.container(
+                key=f"{'chosen' if name == chosen else 'other'}_{name}", gap="xsmall"
+            ):
                 st.page_link(pages[page], label=label, query_params={**settings, **kept})
                 st.caption(text(f"presets.{name}.words"))
 
@@ -134,9 +142,9 @@ def head(name: str, text: Text) -> None:
 
 
 def sides(name: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the places of a picture and of its controls: where it is narrow, these come first."""
+    """Return the places of a picture and of its controls: where it is narrow, these stay below."""
     with st.container(key=f"sides_{name}"):
-        beside, shown = st.columns([1, 3], gap="large")
+        shown, beside = st.columns([3, 1], gap="large")
     return shown, beside
 
 
@@ -153,13 +161,32 @@ def mode() -> Mode:
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
     description = shown.description
-    figure = plotly_pen.sketch(description, mode=mode(), larger=layout.LARGE if large() else 1.0)
-    st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+    larger = layout.LARGE if large() else 1.0
+    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
+    fit = plotly_pen.fit(description, larger)
+    around = "wide" if isinstance(description, Heatmaps) else "fit"
+    with st.container(key=f"{around}_{shown.name}", gap="xsmall"):
+        if not isinstance(description, Heatmaps):
+            _titled(description.title)
+        st.html(
+            layout.following(f"{around}_{shown.name}", figure.to_dict()["layout"]["height"], fit)
+        )
+        st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+        if named := legends.markup(description):
+            st.html(named)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         notes(description.notes)
     downloads.show(shown, text)
+
+
+def _titled(lines: Sequence[str]) -> None:
+    """Draw the lines above a picture, which may hold words of others, the first one strong."""
+    first, *rest = map(plain, filter(None, lines))
+    st.markdown(f"**{first}**")
+    if rest:
+        st.caption("  \n".join(rest))
 
 
 def notes(lines: Sequence[str]) -> None:
@@ -180,10 +207,7 @@ def formula(words: str, latex: Sequence[str], families: Sequence[Family], text: 
         st.latex(line)
     st.markdown(words)
     if families:
-        rows = [
-            f"{family_name(row, text)}: {family_formula(row)} ({row.source})" for row in families
-        ]
-        st.caption("  \n".join(rows))
+        st.caption("  \n".join(encoding_words(row, text) for row in families))
 
 
 def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:

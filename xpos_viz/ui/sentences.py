@@ -30,6 +30,8 @@ Asked = tuple[Path, str, tuple[int, ...] | None]
 _LETTERS = 8 * LIMITS.tokens  # few languages have tokens as long
 _LAYERS = re.compile(r"\s*\d{1,4}(\s*[,，、\s]\s*\d{1,4})*\s*", re.ASCII)
 _PLAN, _READ, _BEGUN = "sentence_plan", "sentence_read", "sentence_begun"
+_FIELDS = ("sentence", "model", "words", "kept_layers")
+_TYPED = "sentence_typed"  # the fields, which Streamlit forgets on a page that does not show them
 _POLL = 0.2  # seconds between two looks at whether somebody still waits
 _turn = threading.Semaphore(1)  # a model takes much memory: they are read one at a time
 
@@ -39,6 +41,7 @@ def show(text: Text) -> None:
     models = offered()
     if not models:
         return
+    _restore(models)
     drawer = st.expander(
         text("sentences.title"),
         key="sentence",
@@ -48,6 +51,16 @@ def show(text: Text) -> None:
     if drawer.open:
         with drawer:
             _ask(models, text)
+    st.session_state[_TYPED] = {
+        key: st.session_state[key] for key in _FIELDS if key in st.session_state
+    }
+
+
+def _restore(models: dict[str, Path]) -> None:
+    """Put what was typed back into fields that are new: another page has others."""
+    for key, value in st.session_state.get(_TYPED, {}).items():
+        if key != "model" or value in models:
+            st.session_state.setdefault(key, value)
 
 
 def _ask(models: dict[str, Path], text: Text) -> None:
@@ -129,7 +142,7 @@ def _planned(asked: Asked, report: Report) -> Plan:
     report(0.0)
     planned = plan(model, words, layers=layers)
     length, heads = planned.reading.length, planned.config.num_attention_heads
-    LIMITS.check_size(len(planned.layers), heads, length, length)
+    LIMITS.check_size(len(planned.layers), heads, length, length, planned.width)
     if (size := planned.estimate.vectors) > LIMITS.kept:
         raise ValueError(
             f"queries and keys must be at most {amount(LIMITS.kept)}, got {amount(size)}; use "

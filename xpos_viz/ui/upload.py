@@ -35,6 +35,14 @@ ENDINGS: tuple[str, ...] = ("npz", "npy", "safetensors", "csv")
 
 _BROUGHT, _FILE, _UPLOADS, _WRONG, _UNCLEAR = "brought", "file", "uploads", "wrong", "unclear"
 _MIB = 1 << 20
+_IN_WORDS = """<style>
+.st-key-own [data-testid=stFileUploaderDropzone] button p { font-size: 0; }
+.st-key-own [data-testid=stFileUploaderDropzone] button p::after {
+  content: "%s";
+  font-size: 1rem;
+}
+.st-key-own [data-testid=stFileUploaderDropzoneInstructions] { display: none; }
+</style>"""  # Streamlit's own words are English; limit and endings stand below
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,7 @@ def _file() -> Brought | None:
 def _uploader(text: Text) -> None:
     """Where a file is dropped, what was wrong with the last, and in which order one is read."""
     key = f"upload_{st.session_state.get(_UPLOADS, 0)}"
+    st.html(_IN_WORDS % text("own.choose"))
     st.file_uploader(
         text("own.file"),
         type=ENDINGS,
@@ -324,6 +333,8 @@ def _explained(text: Text) -> None:
     limits = {
         "upload": number(LIMITS.upload / _MIB),
         "tokens": number(LIMITS.tokens),
+        "width": number(LIMITS.width),
+        "heads": number(LIMITS.heads),
         "cells": counted(LIMITS.cells),
         "kept": number(LIMITS.kept / _MIB),
     }

@@ -1,12 +1,13 @@
 """Curves on paper, with their bands and marks."""
 
 from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
 
 from xpos_viz.figures.description import Curves
 from xpos_viz.figures.fonts import drawable
 from xpos_viz.figures.paper.frame import frame, legend, number_ticks, open_frame
 from xpos_viz.figures.paper.sheet import Sheet
-from xpos_viz.figures.paper.type import font, style
+from xpos_viz.figures.paper.type import font, style, width_of
 from xpos_viz.figures.spans import band, finite, height_limits, leans_left
 from xpos_viz.theme import GROUND, stroke
 
@@ -47,6 +48,7 @@ def _draw_lines(sheet: Sheet, axes: Axes, curves: Curves) -> None:
             finite(curve.y),
             color=colour,
             linestyle=_STROKES[dash],
+            marker="o" if len(curve.x) == 1 else "",
             linewidth=1.4 * sheet.unit,
             label=drawable(curve.label),
         )
@@ -64,19 +66,42 @@ def _draw_bands(axes: Axes, curves: Curves) -> None:
 
 
 def _draw_marks(sheet: Sheet, axes: Axes, curves: Curves) -> None:
-    """Named points; their names lean away from the nearer end."""
+    """Named points; their names lean away from the nearer end, and stand above each other."""
     point = {"marker": "o", "markersize": 5 * sheet.unit, "markeredgecolor": sheet.ink.page}
     for mark in curves.marks:
         colour, _ = stroke(mark.line)
         axes.plot([mark.x], [mark.y], color=colour, zorder=3, clip_on=False, **point)
-    for mark in curves.named:
-        left = leans_left(curves, mark)
+    for mark, (across, up) in zip(curves.named, _name_places(sheet, axes, curves), strict=True):
+        left = across < 0
         axes.annotate(
             drawable(mark.label),
             (mark.x, mark.y),
-            (sheet.unit * (-5 if left else 5), 4 * sheet.unit),
+            (across, up),
             textcoords="offset points",
             bbox={"facecolor": sheet.ink.page, "alpha": GROUND, "linewidth": 0, "pad": 1},
             ha="right" if left else "left",
             **style(font(sheet.size.tick), sheet.ink.text),
         )
+
+
+def _name_places(sheet: Sheet, axes: Axes, curves: Curves) -> list[tuple[float, float]]:
+    """How far from its point each name begins, or ends, so that it covers none before it: points.
+
+    A name that would is as much higher as it takes.
+    """
+    places: list[tuple[float, float]] = []
+    taken: list[Bbox] = []
+    line = 1.4 * sheet.size.tick
+    axes.autoscale_view()  # which Matplotlib puts off
+    for mark in curves.named:
+        x, y = axes.transData.transform((mark.x, mark.y)) * 72 / axes.figure.dpi
+        width = 72 * width_of(drawable(mark.label), sheet.size.tick)
+        left = leans_left(curves, mark)
+        across, up = sheet.unit * (-5 if left else 5), 4 * sheet.unit
+        box = Bbox.from_bounds(x + across - width * left, y + up, width, line)
+        while covered := [other for other in taken if box.overlaps(other)]:
+            higher = max(other.y1 for other in covered) - box.y0 + 0.1
+            box, up = box.translated(0, higher), up + higher
+        places.append((across, up))
+        taken.append(box)
+    return places

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import cast
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from xpos_viz.figures.description import Bars, Curves, Grid, Plane
 from xpos_viz.figures.fonts import FAMILIES, drawable
 from xpos_viz.figures.paper.sheet import Sheet
-from xpos_viz.figures.paper.type import broken, font, style, widest
+from xpos_viz.figures.paper.type import broken, font, style, widest, width_of
 from xpos_viz.figures.words import number
 
 _LONGEST = 2.2  # of a word beside an axis, inches of a page
@@ -120,8 +122,34 @@ def number_ticks(axis: Axis, low: float, high: float, *, logarithmic: bool = Fal
     """Write numbers in plain text; powers of ten where there are two or more of them."""
     if logarithmic and high < 100 * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    elif logarithmic and axis is axis.axes.xaxis:
+        axis.set_major_locator(LogLocator(numticks=_powers(axis, high)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(float(f"{value:.9g}"))))
     axis.set_minor_formatter(NullFormatter())
+    if axis is axis.axes.xaxis:
+        _keep_on_paper(axis)
+
+
+def _powers(axis: Axis, high: float) -> int:
+    """How many powers of ten can stand side by side, the largest of which is the widest."""
+    size = axis.get_tick_params()["labelsize"]
+    largest = number(10.0 ** math.floor(math.log10(high)))
+    width = axis.axes.get_position().width * _page(axis).get_figwidth()
+    return max(2, int(width / (width_of(largest, size) + size / 72)))
+
+
+def _keep_on_paper(axis: Axis) -> None:
+    """Let a number end at its tick where half of it would lie beyond the edge of the paper."""
+    figure = _page(axis)
+    for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True):
+        x, _ = axis.axes.transData.transform((place, 1.0)) / figure.dpi
+        if x + width_of(label.get_text(), float(label.get_fontsize())) / 2 > figure.get_figwidth():
+            label.set_horizontalalignment("right")
+
+
+def _page(axis: Axis) -> Figure:
+    """The whole figure that an axis is part of."""
+    return cast("Figure", axis.axes.get_figure(root=True))
 
 
 def word_ticks(sheet: Sheet, axis: Axis, words: Sequence[str], size: float) -> None:

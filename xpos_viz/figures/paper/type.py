@@ -1,5 +1,6 @@
 """Type: how wide words are, where lines break, and how they are handed to Matplotlib."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -15,6 +16,7 @@ LEADING = 1.4 / 72
 """Distance of lines, inches per point of type."""
 
 _HAN = 0x2E80  # where scripts begin that break between any two characters
+_WHOLE = re.compile(r"[^\W\d] \d|[(（][^()（）]{1,13}[)）]")  # a name and its number, a unit
 
 
 def font(size: float, *, bold: bool = False) -> FontProperties:
@@ -50,6 +52,8 @@ def broken(text: str, size: float, width: float, *, bold: bool = False) -> list[
     --------
     >>> broken("raw scores q·k, causal mask", 10.0, 1.0)
     ['raw scores', 'q·k, causal', 'mask']
+    >>> broken("γ 0.4, B 512 (no unit)", 10.0, 0.7)
+    ['γ 0.4,', 'B 512', '(no unit)']
     >>> broken("原始分数，因果掩码", 10.0, 0.6)
     ['原始分', '数，因果', '掩码']
     """
@@ -67,9 +71,10 @@ def broken(text: str, size: float, width: float, *, bold: bool = False) -> list[
 
 def _pieces(text: str) -> Iterator[str]:
     """What must stay in one line."""
+    inside = {n for found in _WHOLE.finditer(text) for n in range(found.start() + 1, found.end())}
     start = 0
     for place, (before, after) in enumerate(pairwise(text), 1):
-        if _breaks(before, after):
+        if place not in inside and _breaks(before, after):
             yield text[start:place]
             start = place
     yield text[start:]

@@ -21,22 +21,34 @@ _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sa
 _LEFT, _RIGHT = 64, 28  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
-_LINE = 17  # pixels of a line of a title
+_LINE, _ENTRY = 17, 19  # pixels of a line of a title, and of one of a legend
 _BARE = {"data": {"scatter": [{"type": "scatter"}]}}  # an empty template, as Plotly writes it
 _SECOND = 0.8  # type of other lines of a title, of that of the first
 
 
-def sheet(title: Sequence[str], ink: Ink, height: int, below: int = 92, left: int = _LEFT) -> Spec:
-    """Return the layout of one pair of axes, with its title above and room around it."""
-    lines = _wrapped(title)
-    above = 24 + _LINE * (len(lines) + "".join(lines).count("<br>"))
-    title_ = titled(lines, ink, 0.0, 1.0) | {"yshift": 10, "xshift": 6 - left}
+def sheet(ink: Ink, height: int, below: int = 52, left: int = _LEFT, above: int = 16) -> Spec:
+    """Return the layout of one pair of axes, with room around it."""
     return base(ink) | {
         "plot_bgcolor": ink.page,
         "height": height + above + below,
         "margin": {"l": left, "r": _RIGHT, "t": above, "b": below},
-        "annotations": [title_],
     }
+
+
+def framed(spec: Spec, title: Sequence[str], ink: Ink, entries: int) -> Spec:
+    """Return what is drawn with its title above, and a legend of some entries below."""
+    layout, lines = spec["layout"], _wrapped(title)
+    margin = layout["margin"]
+    above = 8 + _LINE * (len(lines) + "".join(lines).count("<br>"))
+    below, more = (40, _ENTRY * max(0, entries - 2)) if entries else (0, 0)
+    shift = {"yshift": margin["t"] - 6, "xshift": 6 - margin["l"]}
+    room = {
+        "height": layout["height"] + above + below + more,
+        "margin": margin | {"t": margin["t"] + above, "b": margin["b"] + below},
+        "annotations": [titled(lines, ink, 0.0, 1.0) | shift, *layout.get("annotations", [])],
+        "showlegend": bool(entries),
+    }
+    return spec | {"layout": layout | room}
 
 
 def base(ink: Ink) -> Spec:
@@ -46,7 +58,7 @@ def base(ink: Ink) -> Spec:
         "paper_bgcolor": ink.page,
         "font": {"family": _FONT, "size": 12, "color": ink.text},
         "hoverlabel": {"bgcolor": ink.page, "bordercolor": ink.faint, "font": {"color": ink.text}},
-        "showlegend": True,
+        "showlegend": False,
     }
 
 

@@ -2,9 +2,10 @@
 
 from xpos_viz.figures.description import Bars
 from xpos_viz.figures.screen import Spec, apart, axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.screen.maps import worded
 from xpos_viz.theme import Ink, stroke
 
-_HEIGHT, _BELOW = 236, 110  # pixels of the axes, and of labels and legend
+_HEIGHT, _BELOW = 236, 70  # pixels of the axes, and of labels
 
 
 def draw(bars: Bars, ink: Ink) -> Spec:
@@ -17,7 +18,8 @@ def draw(bars: Bars, ink: Ink) -> Spec:
             "y": sent(heights),
             "name": safe(name),
             "marker": {"color": stroke(place)[0]},
-            "hovertemplate": "%{y:.5~g}",
+            "customdata": worded(heights),
+            "hovertemplate": "%{customdata}",
         }
         for place, (name, heights) in enumerate(bars.series)
     ]
@@ -25,7 +27,7 @@ def draw(bars: Bars, ink: Ink) -> Spec:
     across = {"title": named(bars.x, ink), "type": "category", "automargin": True}
     up = {"title": named(bars.y, ink), "zeroline": True, "zerolinecolor": ink.faint}
     up |= {"range": list(bars.y_limits)} if bars.y_limits else {}
-    layout = sheet(bars.title, ink, _HEIGHT, _BELOW) | {
+    layout = sheet(ink, _HEIGHT, _BELOW) | {
         "barmode": "group",
         "bargap": 0.25,
         "bargroupgap": 0.05,

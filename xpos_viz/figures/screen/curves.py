@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from xpos_viz.figures.description import Curves, Numbers
+from xpos_viz.figures.description import Curves, Mark, Numbers
 from xpos_viz.figures.screen import (
     Spec,
     axis_style,
@@ -19,26 +19,29 @@ from xpos_viz.figures.screen import (
     sheet,
     transparent,
 )
-from xpos_viz.figures.spans import band, height_limits, leans_left, width_limits
+from xpos_viz.figures.spans import Flag, band, flags, height_limits, width_limits
 from xpos_viz.figures.words import rounded
-from xpos_viz.theme import GROUND, Ink, stroke
+from xpos_viz.theme import Ink, stroke
 
-_HEIGHT, _ENTRY = 236, 19  # pixels of the axes, and of a line of the legend
+_HEIGHT, _FLAG = 236, 15  # pixels of the axes, and of a line of names above them
 
 
 def draw(curves: Curves, ink: Ink) -> Spec:
     """Draw lines over bands, and named points over both."""
-    entries = _ENTRY * max(0, len(curves.curves) - 2)
-    layout = sheet(curves.title, ink, _HEIGHT + entries)
+    named_ = flags(curves)
+    lines = 1 + max((flag.row for flag in named_), default=-1)
+    layout = sheet(ink, _HEIGHT, above=16 + _FLAG * lines)
     style = axis_style(ink)
     across, up = {"title": named(curves.x, ink)}, {"title": named(curves.y, ink)}
-    layout["annotations"] = [*layout["annotations"], *_names(curves, ink)]
     layout |= {
         "hovermode": "x unified",
         "legend": legend(ink),
         "xaxis": style | across | _across(curves),
         "yaxis": style | up | _up(curves, ink),
     }
+    if named_:
+        layout["annotations"] = [_name(flag, curves, ink) for flag in named_]
+        layout["shapes"] = [_pole(flag.mark) for flag in named_]
     traces = [*_bands(curves), *_lines(curves), *_marks(curves, ink)]
     return {"data": traces, "layout": layout}
 
@@ -93,7 +96,7 @@ def _lines(curves: Curves) -> Iterator[Spec]:
             "y": _heights(curve.y, curves),
             "name": safe(curve.label),
             "legendgroup": str(place),
-            "mode": "lines",
+            "mode": "lines" if len(curve.x) > 1 else "markers",
             "line": {"color": colour, "width": 2, "dash": dash},
         } | _read(curve.y, curves)
 
@@ -131,23 +134,35 @@ def _marks(curves: Curves, ink: Ink) -> Iterator[Spec]:
     }
 
 
-def _names(curves: Curves, ink: Ink) -> Iterator[Spec]:
-    """The names of points, on a ground that covers lines; they lean away from the nearer end."""
-    for mark in curves.named:
-        left = leans_left(curves, mark)
-        yield {
-            "text": safe(mark.label),
-            "x": math.log10(mark.x) if curves.logarithmic else mark.x,
-            "y": math.log10(mark.y) if curves.logarithmic_y else mark.y,
-            "xanchor": "right" if left else "left",
-            "yanchor": "bottom",
-            "xshift": -4 if left else 4,
-            "yshift": 4,
-            "showarrow": False,
-            "font": {"color": ink.text, "size": 11},
-            "bgcolor": transparent(ink.page, GROUND),
-            "borderpad": 1,
-        }
+def _name(flag: Flag, curves: Curves, ink: Ink) -> Spec:
+    """The name of a point, above the axes, where it covers no line."""
+    mark = flag.mark
+    return {
+        "text": safe(mark.label),
+        "x": math.log10(mark.x) if curves.logarithmic else mark.x,
+        "y": 1,
+        "yref": "paper",
+        "xanchor": "right" if flag.left else "left",
+        "yanchor": "bottom",
+        "xshift": 6 if flag.left else -6,
+        "yshift": 2 + _FLAG * flag.row,
+        "showarrow": False,
+        "font": {"color": ink.text, "size": 11},
+    }
+
+
+def _pole(mark: Mark) -> Spec:
+    """A thin line from the foot of the axes through a point to its name."""
+    return {
+        "type": "line",
+        "x0": mark.x,
+        "x1": mark.x,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "layer": "below",
+        "line": {"color": stroke(mark.line)[0], "width": 1, "dash": "dot"},
+    }
 
 
 def _outline(

@@ -14,7 +14,7 @@ from xpos_viz.figures.screen import (
     words_width,
 )
 from xpos_viz.figures.screen.colours import BAR, colour_axis
-from xpos_viz.figures.screen.maps import cells, factors_of
+from xpos_viz.figures.screen.maps import cells, reading
 from xpos_viz.theme import Ink
 
 _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under them
@@ -23,9 +23,8 @@ _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under t
 def draw(grid: Grid, ink: Ink) -> Spec:
     """Draw cells over their colour bar, rows downwards."""
     foot = _FOOT + words_width(grid.columns) // 2  # they lean where there is little room
-    layout = sheet(grid.title, ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
-    words = {"text": factors_of(grid.values)} if grid.bar.powers else {}
-    value = "%{text}" if words else "%{z:.6~g}"
+    layout = sheet(ink, _HEIGHT, foot + BAR, 64 + words_width(grid.rows) // 2)
+    value, words = reading(grid.values, grid.bar)
     places = f"{safe(grid.y)} %{{y}}<br>{safe(grid.x)} %{{x}}"
     trace = {
         "type": "heatmap",

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
 from xpos_viz.figures.screen import Spec, axis_style, base, named, nth, safe, sent, titled
 from xpos_viz.figures.screen.colours import BAR, Frame, colour_axis
 from xpos_viz.figures.spans import over_bar
-from xpos_viz.figures.words import number
+from xpos_viz.figures.words import number, rounded
 from xpos_viz.theme import Ink
 
 _TITLE, _LEFT, _RIGHT, _GAP = 78, 62, 14, 40  # pixels around and between panels
 _TICK = 13  # pixels a token label needs along its axis
 _NAMED = 128  # most tokens whose names travel with every cell; more would be megabytes
+_SMALL, _LARGE = 1e-4, 1e9  # where numbers begin, and cease, to be written without powers of ten
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -96,6 +98,11 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> Spec:
     return {"data": traces, "layout": layout}
 
 
+def width(across: int, side: float) -> float:
+    """Return the width of a sheet with panels of some side."""
+    return _LEFT + _RIGHT + across * side + (across - 1) * _GAP
+
+
 def _sheet(maps: Heatmaps, width: int, across: int) -> Sheet:
     """The sheet, with room between its rows if a colour bar stands there."""
     count, foot = len(maps.panels), 36 + _label_height(maps.axis)
@@ -111,11 +118,9 @@ def _label_height(axis: Axis) -> int:
 
 def _heatmap(panel: Panel, bar: Bar, axis: Axis, place: int) -> Spec:
     """The cells of a panel that have a value; where there is none the ground is seen."""
-    look = {"coloraxis": nth("coloraxis", panel.bar + 1)}
-    if not bar.powers:
-        return _trace(panel, axis, place, cells(panel.values), "%{z:.6~g}", **look)
-    words = factors_of(panel.values)
-    return _trace(panel, axis, place, cells(panel.values), "%{text}", text=words, **look)
+    value, words = reading(panel.values, bar)
+    look = {"coloraxis": nth("coloraxis", panel.bar + 1)} | words
+    return _trace(panel, axis, place, cells(panel.values), value, **look)
 
 
 def _unknown(panel: Panel, axis: Axis, ink: Ink, place: int) -> Spec:
@@ -146,9 +151,24 @@ def _trace(
     }
 
 
-def factors_of(powers: NDArray[np.float64]) -> NDArray[Any]:
-    """Return exponents of 2 as the factors that a reader points at."""
-    return np.vectorize(lambda size: f"{size:.6g}", otypes=[object])(np.exp2(powers))
+def reading(values: NDArray[np.float64], bar: Bar) -> tuple[str, Spec]:
+    """Return the template of a cell's value, and the words that it needs.
+
+    Values have the decimals that colours can tell apart; words are sent only for factors, and
+    where numbers need powers of ten.
+    """
+    if bar.powers:
+        return "%{text}", {"text": worded(np.exp2(values))}
+    if bar.limit < _SMALL or np.abs(values).max(initial=0, where=~np.isnan(values)) >= _LARGE:
+        return "%{text}", {"text": worded(values)}
+    return f"%{{z:,.{max(0, 3 - math.floor(math.log10(bar.limit)))}f}}", {}
+
+
+@partial(np.vectorize, otypes=[object])
+def worded(value: float) -> str:
+    """Write a value with six digits, or by a power of ten."""
+    plain = f"{value:.6g}"
+    return rounded(value) if "e" in plain or "n" in plain else plain.replace("-", "−")
 
 
 def cells(values: NDArray[np.float64]) -> NDArray[Any]:

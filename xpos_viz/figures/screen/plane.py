@@ -9,9 +9,8 @@ from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import Ink, stroke
 
 _HEIGHT = 324  # pixels of the axes
-_MOVED, _STILL = 190, 96  # below them: slider and legend, or legend alone
+_MOVED, _STILL = 150, 56  # below them: numbers, and a slider where there are steps
 _STEP = 80  # milliseconds that a step is shown
-_NAMED = 12  # most points in the legend; where there are more, pointing at them names them
 
 
 def draw(plane: Plane, ink: Ink) -> Spec:
@@ -33,10 +32,9 @@ def draw(plane: Plane, ink: Ink) -> Spec:
     both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
     both |= {"zerolinecolor": ink.faint, "nticks": 7}
     down = {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"}
-    layout = sheet(plane.title, ink, _HEIGHT, _MOVED if plane.steps else _STILL) | {
+    layout = sheet(ink, _HEIGHT, _MOVED if plane.steps else _STILL) | {
         "shapes": [circle | {"line": {"color": ink.faint, "width": 1}}],
         "hovermode": "closest",
-        "showlegend": len(plane.labels) <= _NAMED,
         "legend": legend(ink, -0.4 if plane.steps else -0.16),
         "xaxis": both | {"title": named(plane.x, ink)},
         "yaxis": both | down,

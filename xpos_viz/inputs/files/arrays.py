@@ -15,7 +15,7 @@ MAGIC = b"\x93NUMPY"
 
 _TYPE = re.compile(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""")
 _ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
-_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d\s,]*)\)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d\s,]{0,200})\)""")
 _PLAIN = re.compile(r"[<>=|]?(f[248]|[iu][1248]|U\d{1,7})")
 _LONGEST_HEADER = 4096
 _MOST_DIMENSIONS = 8

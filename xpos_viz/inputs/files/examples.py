@@ -12,7 +12,7 @@ np.savez("mine.npz", q=q, k=k, tokens=tokens, layers=[0, 7], base=10_000.0)
 
 FROM_A_MODEL = """\
 from xpos_viz import save_capture
-from xpos_viz.models import capture  # pip install xpos-viz[models]
+from xpos_viz.models import capture  # pip install '.[models]'
 
 text = "The keeper of the tide book wrote down every tide."
 save_capture("mine.safetensors", capture("HuggingFaceTB/SmolLM2-135M", text, layers=[0, 15, 29]))

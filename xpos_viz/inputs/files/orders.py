@@ -114,8 +114,9 @@ def order_of(
         if fitting:
             break
     shown = "; ".join(_said(order, q) for order in found[:_SHOWN])
+    odd = ", whose last dimension is odd and so no head_dim," if q[-1] % 2 else ""
     raise UnclearOrderError(
-        f"the shapes {_shape(q)} of q and {_shape(k)} of k can be read in {len(found)} ways "
+        f"the shapes {_shape(q)} of q and {_shape(k)} of k{odd} can be read in {len(found)} ways "
         f"({shown}{'; …' if len(found) > _SHOWN else ''}); use one, such as "
         f"reading={found[0]!r}.",
         found,

@@ -1,7 +1,7 @@
 """What a file holds, before it is a capture: q and k in some order, and words about them."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -81,9 +81,10 @@ class Parts:
         parts = self.without_batch()
         order = parts.order(reading)
         of_q, of_k = sizes(order, parts.q.shape), sizes(order, parts.k.shape)
-        limits.check_size(of_q["layers"], of_q["heads"], of_q["tokens"], of_k["tokens"])
+        layers, heads, queries, width = of_q.values()
+        limits.check_size(layers, heads, queries, of_k["tokens"], width)
         q, k = (_ordered(x, order) for x in (parts.q, parts.k))
-        return Capture(q, k, **_arguments(parts.words, q.shape[-1]))
+        return Capture(q, k, **_arguments(parts.words, q.shape[-1], limits))
 
     def without_batch(self) -> "Parts":
         """Return the same without a dimension of one that stands beside four others."""
@@ -179,7 +180,7 @@ def _ordered(x: Tensor, order: str) -> Tensor:
     return x.permute([names.index(name) for name in here]).reshape(tuple(size.values()))
 
 
-def _arguments(words: Mapping[str, Any], head_dim: int) -> dict[str, Any]:
+def _arguments(words: Mapping[str, Any], head_dim: int, limits: Limits) -> dict[str, Any]:
     """What a capture is made of beside q and k, as its constructor takes it."""
     given = {name: words[name] for name in ("layout", "softcap", "model", "text") if name in words}
     given |= {name: tuple(_list(name, words[name])) for name in _LISTS if name in words}
@@ -189,7 +190,7 @@ def _arguments(words: Mapping[str, Any], head_dim: int) -> dict[str, Any]:
         if name in words
     }
     if "offsets" in words:
-        given["tokens"] = _pieces(words.get("text", ""), words["offsets"])
+        given["tokens"] = _pieces(words.get("text", ""), words["offsets"], limits)
     if "base" in words:
         given["encodings"] = (rope(head_dim, base=_one("base", words["base"])),)
     if "encodings" in words:
@@ -200,7 +201,7 @@ def _arguments(words: Mapping[str, Any], head_dim: int) -> dict[str, Any]:
 def _list(name: str, value: object) -> list[Any]:
     """A list, one for each layer or key."""
     if not isinstance(value, list):
-        raise ValueError(f"{name} must be a list, got {value!r:.40}; use [ ].")
+        raise ValueError(f"{name} must be a list, got {value!r:.40}; use [{value!r:.40}].")
     return cast("list[Any]", value)
 
 
@@ -216,19 +217,29 @@ def _one(name: str, value: object) -> float:
             return float(value)
     except OverflowError:
         pass
-    raise ValueError(f"{name} must be a number, got {value!r:.40}; use 1.0.")
+    raise ValueError(f"{name} must be a number, got {value!r:.40}; use one, such as 10000.")
 
 
-def _pieces(text: object, offsets: object) -> tuple[str, ...]:
+def _pieces(text: object, offsets: object, limits: Limits) -> tuple[str, ...]:
     """The piece of a text that each token is, from where it starts and stops."""
     spans = [_list("offsets", span) for span in _list("offsets", offsets)]
-    whole = all(len(span) == 2 and all(type(end) is int for end in span) for span in spans)
-    if not isinstance(text, str) or not whole:
+    if not isinstance(text, str) or not all(_is_span(span, len(text)) for span in spans):
         raise ValueError(
-            f"offsets must be (tokens, 2) whole numbers beside a text, got {offsets!r:.40}; "
-            "use where each token starts and stops in it."
+            f"offsets must be (tokens, 2) whole numbers beside a text, 0 ≤ start ≤ stop ≤ its "
+            f"length, got {offsets!r:.40}; use where each token starts and stops in it."
+        )
+    if (letters := sum(stop - start for start, stop in spans)) > limits.letters:
+        raise ValueError(
+            f"offsets must be of at most {limits.letters:,} letters together, got {letters:,}; "
+            "use where each token starts and stops, or set XPOS_VIZ_MAX_LETTERS."
         )
     return pieces(text, spans)
+
+
+def _is_span(span: Sequence[Any], length: int) -> bool:
+    """Whether two ends are those of a piece of a text of some length."""
+    whole = len(span) == 2 and all(type(end) is int for end in span)
+    return whole and 0 <= span[0] <= span[1] <= length
 
 
 def _encoding(value: object) -> Encoding | None:

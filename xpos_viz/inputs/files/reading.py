@@ -1,7 +1,7 @@
 """From any file to a capture, by what it begins with."""
 
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from xpos_viz.inputs.capture import Capture
 from xpos_viz.inputs.files.arrays import MAGIC
@@ -65,11 +65,16 @@ def read_capture(
 
 def _content(file: str | Path | bytes | BinaryIO, limits: Limits) -> bytes:
     """The bytes of a file, of which no more are read than are taken."""
-    if isinstance(file, str | Path):
+    if isinstance(file, str | Path) and file:
         with Path(file).open("rb") as opened:
-            content = opened.read(limits.upload + 1)
+            content: object = opened.read(limits.upload + 1)
     else:
-        content = file if isinstance(file, bytes) else file.read(limits.upload + 1)
+        content = file if isinstance(file, bytes) else _read(file, limits.upload + 1)
+    if not isinstance(content, bytes):
+        raise ValueError(
+            f"file must be a path, bytes, or a file opened with 'rb', got {content!r:.40}; "
+            'use read_capture("mine.npz").'
+        )
     if not content:
         raise ValueError("the file must hold q and k, got an empty file; use save_capture.")
     if len(content) > limits.upload:
@@ -78,6 +83,11 @@ def _content(file: str | Path | bytes | BinaryIO, limits: Limits) -> bytes:
             "use fewer layers or tokens, or set XPOS_VIZ_MAX_UPLOAD."
         )
     return content
+
+
+def _read(file: Any, count: int) -> object:  # noqa: ANN401 - a file, or anything that is none
+    """What a file that is open holds; what is none is returned."""
+    return file.read(count) if hasattr(file, "read") else file
 
 
 def _reader(content: bytes) -> Reader:

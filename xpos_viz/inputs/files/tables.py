@@ -21,11 +21,13 @@ def read_csv(content: bytes, limits: Limits) -> Parts:
         letter: [place for place, name in enumerate(names) if name.strip().lower()[:1] == letter]
         for letter in "qkt"
     }
-    if not rows or len(columns["q"]) != len(columns["k"]) or not columns["q"]:
+    widths = len(columns["q"]), len(columns["k"])
+    if not rows or widths[0] != widths[1] or not widths[0] or widths[0] % 2:
         raise ValueError(
-            f"the table must have a row for each token and as many columns of q as of k, got "
-            f"{len(rows)} rows, {len(columns['q'])} of q and {len(columns['k'])} of k; "
-            "use the names token, q0, q1 … k0, k1 …"
+            f"the file must be .npz, .npy, .safetensors or a table with a row for each token and "
+            f"as many columns of q as of k, an even number, got text that begins with "
+            f"{_beginning(content)}: {len(rows)} rows, {widths[0]} columns of q and {widths[1]} of "
+            "k; use commas between columns, and the names token, q0, q1 … k0, k1 …"
         )
     q, k = (
         torch.tensor(
@@ -49,16 +51,25 @@ def _rows(content: bytes, limits: Limits) -> list[list[str]]:
         rows = [row for row in csv.reader(StringIO(content.decode("utf-8-sig"), "")) if row]
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(
-            f"the file must be .npz, .npy, .safetensors or a table of numbers, got "
-            f"one that begins with {content[:16]!r}; use save_capture."
+            f"the file must be .npz, .npy, .safetensors or a table of numbers in UTF-8, got "
+            f"one that begins with {_beginning(content)}; use save_capture."
         ) from None
     lengths = sorted({len(row) for row in rows})
     if len(lengths) != 1:
         raise ValueError(
-            f"a table must have rows of one length, got {lengths[:4] or 'none'}; "
+            f"the file must be .npz, .npy, .safetensors or a table with rows of one length, got "
+            f"text that begins with {_beginning(content)} and lengths {lengths[:4] or 'none'}; "
             "use commas between columns."
         )
     return rows
+
+
+def _beginning(content: bytes) -> str:
+    """What a file begins with, as a message shows it: text, or bytes where it is none."""
+    try:
+        return repr(content.decode("utf-8-sig")[:16])
+    except UnicodeDecodeError:
+        return repr(content[:16])
 
 
 def _is_head(row: list[str]) -> bool:

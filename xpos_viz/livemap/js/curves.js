@@ -83,6 +83,11 @@ function drawLine(ctx, { values, colour, dash }, lags, scale) {
   ctx.beginPath();
   values.forEach((g, place) => ctx.lineTo(scale.x(lags[place]), scale.y(g)));
   ctx.stroke();
+  if (values.length === 1) {
+    ctx.arc(scale.x(lags[0]), scale.y(values[0]), 4, 0, 2 * Math.PI);
+    ctx.fillStyle = colour;
+    ctx.fill();
+  }
   ctx.restore();
 }
 

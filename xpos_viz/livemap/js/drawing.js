@@ -20,6 +20,7 @@ export function createDrawing(document, parts) {
   let look = null; // ink and font
   let last = null; // scene, picture, layout and look that were drawn last
   let pairs = false; // whether the pairs of the cell are drawn
+  let sought = false; // whether they are to come into sight
 
   function draw(width, maps) {
     look ??= page.look(store.payload);
@@ -56,6 +57,10 @@ export function createDrawing(document, parts) {
       { cell, lag, marks, box: explorer.box(), pairs: apart },
       last.look,
     );
+    if (sought && apart) {
+      view.sheets.pairs.canvas.scrollIntoView({ block: "nearest" });
+      sought = false;
+    }
     const zoomed = explorer.gestures.zoomed();
     const colours = scene.payload.theme.lines.slice(0, 2);
     const playing = moves.playing() !== null;
@@ -75,7 +80,7 @@ export function createDrawing(document, parts) {
     shown: () => last,
     /** The lag at a point across the curves, or null. */
     lagAt: (x) => (x === null || !last ? null : lagAt(x, last.layout, store.values)),
-    showPairs: (on) => (pairs = on),
+    showPairs: (on) => (pairs = sought = on),
     /** The theme may have changed. */
     lookAgain: () => (look = null),
   };

@@ -81,6 +81,12 @@ export function createExplorer(store, { redraw, shown }) {
     lag: () => seen.lag,
     box: () => seen.box,
     pointAtLag: (lag) => change({ lag }),
+    /** Keep a cell where none is: the last query that is seen, and a key far behind it. */
+    keepOne: () => {
+      const { row, span } = part();
+      const last = { row: row + span - 0.5, column: middle(part()).column };
+      change({ pinned: seen.pinned ?? cellOf(last), lag: null });
+    },
     startAnew: () => Object.assign(seen, NOTHING),
   };
 }

@@ -83,6 +83,7 @@ function assembled(document, { events, numbers, store, redraw }) {
   const readout = createReadout(document, {
     pairs: (on) => {
       drawing.showPairs(on);
+      if (on) explorer.keepOne();
       redraw(false);
     },
     whole: explorer.gestures.reset,

@@ -70,7 +70,21 @@ export function rounded(value) {
  * @returns {string}
  */
 export function listed(words, { text }) {
-  return words.length ? words.reduce((head, tail) => fill(text.figure.list, { head, tail })) : "";
+  return joined(words, text.figure.list);
+}
+
+/**
+ * Write clauses one after the other, as a language does.
+ * @param {string[]} clauses
+ * @param {object} payload
+ * @returns {string}
+ */
+export function clausesOf(clauses, { text }) {
+  return joined(clauses, text.figure.clauses);
+}
+
+function joined(words, sentence) {
+  return words.length ? words.reduce((head, tail) => fill(sentence, { head, tail })) : "";
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The picture in words. */
 import { stateOf } from "./picture.js";
-import { fill, listed, named, number, rounded } from "./text.js";
+import { clausesOf, fill, listed, named, number, rounded } from "./text.js";
 
 /**
  * What the maps show, for a reader who does not see them.
@@ -36,7 +36,7 @@ export function curvesInWords(payload, encodings, first, last, lag) {
       last: rounded(last[i]),
     }),
   );
-  return fill(text.figure.decay_alt, { lag: number(lag), ends: ends.join("; ") });
+  return fill(text.figure.decay_alt, { lag: number(lag), ends: clausesOf(ends, payload) });
 }
 
 /**
@@ -52,8 +52,16 @@ export function notes({ payload: { text }, values }, { panels, bars }) {
   const { unknown: count } = panels[2];
   return [
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
-    ratio ? fill(text.figure.ratio_note, { limit }) : fill(text.figure.limits, { limit, difference }),
+    fill(text.figure[ratio ? "ratio_note" : same(panels[2]) ? "same" : "limits"], {
+      limit,
+      difference,
+    }),
     values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
     count ? fill(text.figure.unknown, { count: number(count) }) : "",
   ].filter(Boolean);
+}
+
+/** Whether there is no difference in any cell. */
+function same({ map }) {
+  return map !== undefined && map.values.every((value) => !value);
 }
