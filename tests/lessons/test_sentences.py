@@ -4,19 +4,17 @@ import numpy as np
 import pytest
 
 from tests import reference, tolerances
+from tests.lessons.steps import places, see
 from xpos_viz.inputs.sample import read_sample, sample_capture, token_labels
-from xpos_viz.lessons import STEPS
 from xpos_viz.lessons.sentences import BLUE, HEADS, IN, LANTERN, MARCH, OF, PARTNERS, kept, shown
 from xpos_viz.texts import LANGUAGES, texts
 
-STORY, BRIDGE, TRANSLATION, MEANING = (
-    STEPS[name] for name in ("story", "bridge", "translation", "meaning")
-)
+STORY, BRIDGE, TRANSLATION, MEANING = ("story", "bridge", "translation", "meaning")
 
 
 def each(step):
     """What is seen at every place of the control, in order."""
-    return [step.see(value) for value in step.control.values]
+    return [see(step, value) for value in places(step)]
 
 
 def told(step, name):
@@ -81,7 +79,7 @@ def test_the_score_of_the_first_token_hardly_falls_though_it_is_farther():
 
 def test_heads_at_one_distance_lose_different_shares():
     kept_after = dict(
-        zip(HEADS, np.divide(*reversed(list(BRIDGE.see(32.0).shown.series.values()))), strict=True)
+        zip(HEADS, np.divide(*reversed(list(see(BRIDGE, 32.0).shown.series.values()))), strict=True)
     )
     assert min(kept_after.values()) < 0.15
     assert max(kept_after.values()) > 0.85
@@ -92,7 +90,7 @@ def test_heads_at_one_distance_lose_different_shares():
 
 
 def test_the_size_of_a_weight_does_not_decide():
-    before, after = BRIDGE.see(32.0).shown.series.values()
+    before, after = see(BRIDGE, 32.0).shown.series.values()
     keeps_most = int((after / before).argmax())
     assert sorted(before)[-2:].count(before[keeps_most]) == 1
 

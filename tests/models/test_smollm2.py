@@ -57,3 +57,14 @@ def test_the_bundled_samples_are_made_again(name, smollm2):
             assert np.allclose(own, arrays[key], rtol=tolerances.REMADE, atol=tolerances.MODEL)
         else:
             assert np.array_equal(own, arrays[key])
+
+
+@pytest.mark.parametrize("name", ["lantern", "bridge", "translation"])
+def test_a_sample_of_the_lessons_is_what_the_documented_command_takes(name, smollm2):
+    """The command writes float32; the sample holds it as float16."""
+    there = read_sample(name)
+    layers = there["layers"].tolist()
+    taken = capture(smollm2[0], str(there["text"]), layers=layers, tokenizer=smollm2[1])
+    for key, own in (("q", taken.q), ("k", taken.k)):
+        found = own.numpy().astype(np.float16)
+        assert np.allclose(there[key], found, rtol=tolerances.REMADE, atol=tolerances.MODEL)

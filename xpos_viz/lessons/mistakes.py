@@ -179,8 +179,8 @@ def tried(how: str) -> str | Tensor:
 def _printed(how: str) -> Seen:
     """The departures of one of the three, and how many checks it passes."""
     found = departures(TRIED[how])
-    numbers = {"how": how, "checks": float(len(found)), "most": float(found.max())}
-    numbers["passed"] = float((found < _PASSED).sum())
+    numbers = {"how": how, "outcome": "stops" if stopped(TRIED[how]) else "runs"}
+    numbers |= {"checks": float(len(found)), "passed": float((found < _PASSED).sum())}
     labels = tuple(str(place + 1) for place in range(len(found)))
     return Seen(Heights(labels, {"departure": found.numpy()}, (0.0, 1.0)), numbers)
 
