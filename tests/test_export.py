@@ -33,6 +33,7 @@ from xpos_viz.texts import LANGUAGES, texts
 SMALL = {"name": "pronoun"}
 PAGES = {
     "compare": SMALL,
+    "learn": {"lesson": "shift"},
     "decay": {"curves": "xpos,alibi", "distance": "64"},
     "pairs": SMALL,
     "tokens": SMALL,
@@ -400,8 +401,8 @@ def test_other_files_are_refused(content, message):
         (
             {"page": "home"},
             (
-                "unknown page 'home'; use one of: compare, decay, pairs, tokens, layers, long, "
-                "precision, neighbours."
+                "unknown page 'home'; use one of: compare, learn, decay, pairs, tokens, layers, "
+                "long, precision, neighbours."
             ),
         ),
         (

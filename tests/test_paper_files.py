@@ -40,6 +40,7 @@ CAPTION = (
 )
 ADDRESSES = {
     "compare": {"name": "pronoun"},
+    "learn": {"lesson": "shift"},
     "decay": {"curves": "rope,xpos,alibi,yarn", "distance": "2000"},
     "pairs": {"pair_encoding": "yarn"},
     "tokens": {"name": "harbour", "query": "40"},

@@ -13,6 +13,7 @@ from xpos_viz.ui import PAGES
 pytestmark = pytest.mark.usefixtures("steady")
 
 ADDRESSES = (
+    ("learn", {"lesson": "shift", "teacher": "yes"}),
     ("decay", {"curves": "xpos,alibi", "distance": "64", "axis": "log"}),
     ("pairs", SHORT | {"pair_encoding": "yarn"}),
     ("tokens", {"name": "harbour", "query": "4"}),

@@ -53,7 +53,7 @@ def test_lists_say_what_there_is():
     assert len(rows("list", "encodings")) == 16
     assert rows("list", "samples")[2]["layers"] == "0, 8, 16, 24, 29"
     pages = rows("list", "pages", "--lang", "zh")
-    assert pages[1]["name"] == "decay"
+    assert pages[1]["name"] == "learn"
     names = {row["name"]: row["pictures"].split(", ") for row in pages}
     assert [*names] == [*PICTURES]
     assert names["pairs"] == ["pairs_map", "pairs_plane", "pairs_score"]

@@ -51,9 +51,9 @@ REFUSALS = {
     ("curve", "--out", "nowhere/a.csv"): "there is no folder nowhere; make it, or use another one.",
     ("curve", "--json", "--out", "a.csv"): "--json prints and --out writes; use one of them: "
     "--out a.json, for instance.",
-    ("figure", "--out", "a.png"): "a page must be named; use one of: compare, decay, pairs, "
-    "tokens, layers, long, precision, neighbours.",
-    ("figure", "maps", "--out", "a.png"): "unknown page 'maps'; use one of: compare, decay, "
+    ("figure", "--out", "a.png"): "a page must be named; use one of: compare, learn, decay, "
+    "pairs, tokens, layers, long, precision, neighbours.",
+    ("figure", "maps", "--out", "a.png"): "unknown page 'maps'; use one of: compare, learn, decay, "
     "pairs, tokens, layers, long, precision, neighbours.",
     ("figure", "decay", "maps", "--out", "a.png"): "decay has no picture 'maps'; use one of: "
     "decay.",

@@ -160,6 +160,7 @@ _SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingPr
     {
         ("compare", "scores"): _both,
         ("compare", "decay"): _both,
+        ("learn", "step"): lambda _: (),
         ("decay", "decay"): lambda state: state.curves,
         ("decay", "bias"): lambda _: (),
         ("pairs", "pairs_map"): lambda state: (state.pair_encoding,),

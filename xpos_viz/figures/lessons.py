@@ -22,7 +22,6 @@ from xpos_viz.texts import Text
 from xpos_viz.theme import WORDS, Mode
 
 _WRITTEN = 16  # most rows and columns of which each number is written
-_DECIMALS = 2
 _FORMS: Mapping[str, Callable[[float], str]] = {
     "": rounded,
     "number": number,
@@ -117,7 +116,7 @@ def _matrix(shown: Matrix, step: Step, seen: Seen, text: Text) -> Grid:
         rows=shown.rows or _places(rows, few=few),
         values=shown.values,
         bar=Bar(text(f"learn.{step.name}.bar"), shown.limit, shown.scale, "blue_red"),
-        written=np.vectorize(_cell, otypes=[object])(shown.values) if few else None,
+        written=_cells(shown) if few else None,
     )
 
 
@@ -164,11 +163,17 @@ def _places(count: int, *, few: bool) -> tuple[str, ...] | np.ndarray:
     return tuple(map(str, range(count))) if few else np.arange(count, dtype=np.float64)
 
 
-def _cell(value: float) -> str:
+def _cells(shown: Matrix) -> np.ndarray:
+    """What is written in each cell."""
+    texts = [_cell(value, shown.decimals) for value in shown.values.flat]
+    return np.array(texts, object).reshape(shown.values.shape)
+
+
+def _cell(value: float, decimals: int) -> str:
     """What is written in a cell; nothing where there is no number."""
     if np.isnan(value):
         return ""
-    return fixed(value, _DECIMALS) if np.isfinite(value) else number(value)
+    return fixed(value, decimals) if np.isfinite(value) else number(value)
 
 
 _DRAWN: Mapping[type, Callable[..., Description]] = MappingProxyType(

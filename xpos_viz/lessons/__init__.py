@@ -1,9 +1,11 @@
 """Lessons: chapters of steps, each of which is a thing to predict, to move and to see."""
 
+from xpos_viz.lessons.attention import ATTENTION
 from xpos_viz.lessons.clocks import CLOCKS
 from xpos_viz.lessons.difference import DIFFERENCE
 from xpos_viz.lessons.fading import FADING
 from xpos_viz.lessons.growth import GROWTH
+from xpos_viz.lessons.longer import LONGER
 from xpos_viz.lessons.mistakes import MISTAKES
 from xpos_viz.lessons.model import (
     DOUBT,
@@ -18,13 +20,23 @@ from xpos_viz.lessons.model import (
     Shown,
     Step,
 )
+from xpos_viz.lessons.others import OTHERS
 from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.sentences import SENTENCES
 from xpos_viz.lessons.turning import TURNING
 
 CHAPTERS: tuple[Chapter, ...] = (
-    *(TURNING, DIFFERENCE, CLOCKS, SCALING, FADING, GROWTH),
-    *(SENTENCES, MISTAKES),
+    TURNING,
+    DIFFERENCE,
+    CLOCKS,
+    SCALING,
+    FADING,
+    ATTENTION,
+    GROWTH,
+    LONGER,
+    SENTENCES,
+    MISTAKES,
+    OTHERS,
 )
 """All chapters in the order in which they are read."""
 

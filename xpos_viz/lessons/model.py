@@ -48,6 +48,8 @@ class Matrix:
         Around zero, or from zero.
     rows, columns
         Names of the rows and columns; none is their numbers from 0.
+    decimals
+        With how many decimals the numbers are written, where there are few.
     """
 
     values: Numbers
@@ -55,6 +57,7 @@ class Matrix:
     scale: Scale = "diverging"
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    decimals: int = 2
 
 
 @dataclass(frozen=True, eq=False)
