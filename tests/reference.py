@@ -316,6 +316,8 @@ def table_error(angle_rate, position, dtype, kept):
 
 def wrong_score(name, q, k, m, n, base=10_000.0, gamma=0.4, scale_base=512.0, layout="interleaved"):
     """A score as a wrong variant has it: each pair turned, and scaled by its mistaken factor."""
+    if name in ("mixed_layouts", "scales_apart"):
+        return score_by_columns(name, q, k, m, n, base, gamma, scale_base, layout)
     width, total = len(q), []
     layout = "half" if name == "half_layout" else layout
     if name == "other_gamma":
@@ -334,10 +336,35 @@ def wrong_score(name, q, k, m, n, base=10_000.0, gamma=0.4, scale_base=512.0, la
             "swapped": -shrink * lag,
             "no_decay": 0.0,
             "linear_growth": math.log1p(m / scale_base) + math.log1p(n / scale_base),
+            "by_importance": -math.log1p(m / scale_base) - math.log1p(n / scale_base),
             "centre_off_by_one": shrink * (lag + 1),
         }.get(name, shrink * lag)
         angle = base ** (-2 * i / width) * lag * (-1 if name == "backwards" else 1)
         total.append((a * b.conjugate() * cmath.exp(complex(exponent, angle))).real)
+    return math.fsum(total)
+
+
+def score_by_columns(name, q, k, m, n, base, gamma, scale_base, layout):
+    """A score of vectors that are turned column by column, with a table for the wrong ones."""
+    width, total = len(q), []
+    half = width // 2
+    order = [j // 2 if layout == "interleaved" else j % half for j in range(width)]
+    other = [j % half if layout == "interleaved" else j // 2 for j in range(width)]
+    neighbour = [j ^ 1 for j in range(width)]
+    opposite = [(j + half) % width for j in range(width)]
+    partner = {"interleaved": neighbour, "half": opposite}[layout]
+    if name == "mixed_layouts":
+        partner = {"interleaved": opposite, "half": neighbour}[layout]
+    scaled = other if name == "scales_apart" else order
+    for j in range(width):
+        angle = base ** (-2 * order[j] / width)
+        zeta = (2 * scaled[j] / width + gamma) / (1 + gamma)
+        sign = -1 if j < partner[j] else 1
+        query, key = (
+            x[j] * math.cos(at * angle) + sign * x[partner[j]] * math.sin(at * angle)
+            for x, at in ((q, m), (k, n))
+        )
+        total.append(query * key * zeta ** ((m - n) / scale_base))
     return math.fsum(total)
 
 

@@ -213,7 +213,9 @@ def test_positions_of_another_length_are_refused():
 
 
 def test_the_samples_are_here():
-    assert [path.stem for path in SAMPLES] == ["chinese", "harbour", "pronoun", "tidebook"]
+    assert [path.stem for path in SAMPLES] == [
+        *("bridge", "chinese", "harbour", "lantern", "pronoun", "tidebook", "translation")
+    ]
 
 
 def sample_layers():

@@ -18,10 +18,24 @@ from xpos_viz.inputs.sample import (
 )
 
 FOLDER = Path(xpos_viz.__file__).parent / "inputs" / "samples"
-TOKENS = {"tidebook": 1002, "harbour": 86, "pronoun": 28, "chinese": 80}
+TOKENS = {
+    "tidebook": 1002,
+    "harbour": 86,
+    "pronoun": 28,
+    "chinese": 80,
+    "lantern": 63,
+    "bridge": 54,
+    "translation": 38,
+}
 DRAWN = 0.02
 """Absolute, moments of 128,000 standard normal numbers or more: five standard errors."""
-LAYERS = dict.fromkeys(SAMPLES, (0, 8, 16, 24, 29)) | {"tidebook": (3, 8, 16)}
+LAYERS = {
+    **dict.fromkeys(("harbour", "pronoun", "chinese"), (0, 8, 16, 24, 29)),
+    "tidebook": (3, 8, 16),
+    "lantern": (18, 23),
+    "bridge": (17, 22),
+    "translation": (9, 15),
+}
 
 
 def message(function, *args):
@@ -91,11 +105,11 @@ def test_the_first_sample_is_the_default():
     [
         (
             ("tide",),
-            "unknown sample 'tide'; use one of: tidebook, harbour, pronoun, chinese.",
+            "unknown sample 'tide'; use one of: " + ", ".join(SAMPLES) + ".",
         ),
         (
             ("../tidebook",),
-            "unknown sample '../tidebook'; use one of: tidebook, harbour, pronoun, chinese.",
+            "unknown sample '../tidebook'; use one of: " + ", ".join(SAMPLES) + ".",
         ),
         (("tidebook", 0), "tidebook has no layer 0; use one of: 3, 8, 16."),
         (("harbour", 3), "harbour has no layer 3; use one of: 0, 8, 16, 24, 29."),

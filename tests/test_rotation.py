@@ -75,7 +75,7 @@ def heads(capture):
 
 @pytest.mark.parametrize(
     ("size", "bases", "count"),
-    [(whole, ROTATED, 20), (layers, ROTATED, 90), (heads, ROTATED[-1:], 324)],
+    [(whole, ROTATED, 35), (layers, ROTATED, 120), (heads, ROTATED[-1:], 432)],
 )
 def test_the_error_rate_of_the_guess(size, bases, count):
     """These are the numbers in the docstring."""

@@ -119,7 +119,9 @@ def test_chinese_is_chinese():
         common = not words.strip("，；：（）") or (sentence == english[key] and len(words) < 8)
         common |= sentence == english[key] in {row.label for row in REGISTRY.values()}
         assert HAN.search(sentence) or common, key
-    assert not any(HAN.search(sentence) for sentence in english.values())
+    quoted = "learn.translation."  # a sentence in both languages
+    han = [key for key, sentence in english.items() if HAN.search(sentence)]
+    assert all(key.startswith(quoted) for key in han)
 
 
 def test_families_and_symbols_are_those_of_the_registry():

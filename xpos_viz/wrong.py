@@ -11,6 +11,7 @@ True
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding, Terms, rope
-from xpos_viz.entry import Layout, Positions, to_pairs, token_positions
+from xpos_viz.entry import LAYOUTS, Layout, Positions, from_pairs, to_pairs, token_positions
 from xpos_viz.kernel import apply_encoding, attention_scores, lag_response
 
 _TOKENS = 48  # in the checks
@@ -309,13 +310,50 @@ def _query_only(call: Call) -> Tensor:
     return q @ _as_key(call.k, call.n, _rope(call.encoding), call.layout).mT
 
 
-def _linear_growth(call: Call) -> Tensor:
-    """Vectors that are turned, and grow with their position."""
+def _by_position(call: Call, factor: Callable[[Tensor], Tensor]) -> Tensor:
+    """Vectors that are turned, and multiplied by a factor of their position, in units of B."""
     q, k = (
-        (x * (1 + positions[..., None] / call.encoding["scale_base"])).to(x)
+        (x * factor(positions[..., None] / call.encoding["scale_base"])).to(x)
         for x, positions in ((call.q, call.m), (call.k, call.n))
     )
     return _with(call._replace(q=q, k=k), _rope(call.encoding))
+
+
+def _other(layout: Layout) -> Layout:
+    """The layout that this is not."""
+    return LAYOUTS[1 - LAYOUTS.index(layout)]
+
+
+def _columns(numbers: Tensor, layout: Layout) -> Tensor:
+    """One number of each pair, written into both of its columns."""
+    return from_pairs(torch.complex(numbers, numbers), layout, 2 * numbers.shape[-1])
+
+
+def _mixed_layouts(call: Call) -> Tensor:
+    """Cosines and sines of one layout, times columns that are swapped as in the other."""
+    width, response = call.encoding.head_dim, partial(lag_response, call.encoding)
+
+    def turned(x: Tensor, table: Tensor) -> Tensor:
+        """A column and its partner, which is not the one that the table is for."""
+        swapped = from_pairs(
+            1j * to_pairs(x, _other(call.layout), width), _other(call.layout), width
+        )
+        cosines, sines = (_columns(part, call.layout) for part in (table.real, table.imag))
+        return (x * cosines + swapped * sines).to(x)
+
+    return turned(call.q, response(call.m)) @ turned(call.k, response(-call.n).conj()).mT
+
+
+def _scales_apart(call: Call) -> Tensor:
+    """Columns turned as pairs of one layout, and scaled as pairs of the other."""
+    encoding = call.encoding
+    q = _as_query(call.q, call.m, _rope(encoding), call.layout)
+    k = _as_key(call.k, call.n, _rope(encoding), call.layout)
+    scale_q, scale_k = (
+        _columns(lag_response(encoding, lags).abs(), _other(call.layout)).to(q)
+        for lags in (call.m, -call.n)
+    )
+    return (q * scale_q) @ (k * scale_k).mT
 
 
 def _centre_off_by_one(call: Call) -> Tensor:
@@ -354,7 +392,14 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
                 "shift",
                 "Queries and keys are multiplied by 1 + position/B, "
                 "which grows with the absolute position.",
-                _linear_growth,
+                lambda call: _by_position(call, lambda place: 1 + place),
+            ),
+            Variant(
+                "by_importance",
+                "shift",
+                "Each position has a weight of its own, B/(B + position), "
+                "so that the first ones matter most.",
+                lambda call: _by_position(call, lambda place: 1 / (1 + place)),
             ),
             Variant(
                 "no_scale_base",
@@ -412,6 +457,20 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
                 "Columns i and i + d/2 are paired, but the weights were trained with "
                 "2i and 2i + 1 paired.",
                 lambda call: _right(call._replace(layout="half")),
+            ),
+            Variant(
+                "mixed_layouts",
+                "same_place",
+                "Cosines and sines are those of one layout, and columns are swapped as in the "
+                "other, so nothing is turned.",
+                _mixed_layouts,
+            ),
+            Variant(
+                "scales_apart",
+                "shift",
+                "Columns are turned in one layout and scaled in the other, so both columns of a "
+                "pair fade by different factors.",
+                _scales_apart,
             ),
         )
     }

@@ -35,7 +35,7 @@ REFUSALS = {
     ("map", "--source", "random", "--layer", "3"): "--layer is not for --source random, got '3'; "
     "use it with --source sample or --data, or leave it out.",
     ("map", "--name", "hamlet"): "unknown name 'hamlet'; use one of: tidebook, harbour, pronoun, "
-    "chinese.",
+    "chinese, lantern, bridge, translation.",
     ("precision", "--dtypes", "int8"): "unknown dtype 'int8'; use one of: float16, bfloat16, "
     "float32, float64.",
     ("precision", "--of", "angles", "--lengths", "x"): "lengths must be whole numbers between "

@@ -10,7 +10,7 @@ from xpos_viz import rope
 from xpos_viz.inputs.sample import HEAD_DIM, MODEL_BASE, SAMPLES, read_sample
 from xpos_viz.models import capture, plan
 from xpos_viz.models.loading import source_of
-from xpos_viz.models.samples import model_file, rebuilt
+from xpos_viz.models.samples import model_file, sample_arrays
 
 pytestmark = pytest.mark.model
 TEXT = "The ferry left at noon, 三 hours late, so Maria walked home along the quay."
@@ -48,8 +48,8 @@ def test_a_file_is_read_with_its_memory_said(smollm2):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_bundled_samples_are_made_again(name, smollm2):
     """Equal to the last bit on one processor; another one may round the last bit otherwise."""
-    arrays = rebuilt(name, *smollm2)
     there = read_sample(name)
+    arrays = sample_arrays(str(there["text"]), there["layers"].tolist(), *smollm2)
     assert set(arrays) == set(there)
     for key, own in there.items():
         if own.dtype.kind == "f":
@@ -57,3 +57,14 @@ def test_the_bundled_samples_are_made_again(name, smollm2):
             assert np.allclose(own, arrays[key], rtol=tolerances.REMADE, atol=tolerances.MODEL)
         else:
             assert np.array_equal(own, arrays[key])
+
+
+@pytest.mark.parametrize("name", ["lantern", "bridge", "translation"])
+def test_a_sample_of_the_lessons_is_what_the_documented_command_takes(name, smollm2):
+    """The command writes float32; the sample holds it as float16."""
+    there = read_sample(name)
+    layers = there["layers"].tolist()
+    taken = capture(smollm2[0], str(there["text"]), layers=layers, tokenizer=smollm2[1])
+    for key, own in (("q", taken.q), ("k", taken.k)):
+        found = own.numpy().astype(np.float16)
+        assert np.allclose(there[key], found, rtol=tolerances.REMADE, atol=tolerances.MODEL)

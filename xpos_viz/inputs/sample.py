@@ -1,9 +1,13 @@
 """Queries and keys that a real model computed, bundled with the package.
 
-They are those of SmolLM2-135M-Instruct (Hugging Face, Apache-2.0) on four short texts,
+They are those of SmolLM2-135M-Instruct (Hugging Face, Apache-2.0) on short texts,
 taken where they enter the rotary embedding, so before any rotation; float16, nine query
 heads over three key heads. The model's own attention is RoPE with base 100,000 and the
-half layout.
+half layout. A sample is made by two commands, the first for any text and layers; those of the
+lessons are lantern (layers 18,23), bridge (17,22) and translation (9,15)::
+
+    xpos-viz capture SmolLM2-135M-Instruct.Q4_1.gguf "$TEXT" --layers 18,23 --out lantern.npz
+    python -m xpos_viz.models.samples FOLDER lantern.npz
 """
 
 from collections.abc import Mapping
@@ -25,7 +29,10 @@ from xpos_viz.inputs.capture import Capture
 from xpos_viz.inputs.labels import pieces
 from xpos_viz.inputs.vectors import Vectors
 
-SAMPLES: tuple[str, ...] = ("tidebook", "harbour", "pronoun", "chinese")
+SAMPLES: tuple[str, ...] = (
+    *("tidebook", "harbour", "pronoun", "chinese"),
+    *("lantern", "bridge", "translation"),
+)
 """Names of the bundled captures."""
 
 HEAD_DIM = 64

@@ -6,6 +6,7 @@ from xpos_viz.lessons.difference import DIFFERENCE
 from xpos_viz.lessons.fading import FADING
 from xpos_viz.lessons.growth import GROWTH
 from xpos_viz.lessons.longer import LONGER
+from xpos_viz.lessons.mistakes import MISTAKES
 from xpos_viz.lessons.model import (
     DOUBT,
     OPTIONS,
@@ -21,6 +22,7 @@ from xpos_viz.lessons.model import (
 )
 from xpos_viz.lessons.others import OTHERS
 from xpos_viz.lessons.scaling import SCALING
+from xpos_viz.lessons.sentences import SENTENCES
 from xpos_viz.lessons.turning import TURNING
 
 CHAPTERS: tuple[Chapter, ...] = (
@@ -32,6 +34,8 @@ CHAPTERS: tuple[Chapter, ...] = (
     ATTENTION,
     GROWTH,
     LONGER,
+    SENTENCES,
+    MISTAKES,
     OTHERS,
 )
 """All chapters in the order in which they are read."""

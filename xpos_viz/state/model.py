@@ -61,10 +61,26 @@ MAX_HEAD_DIM = cap("HEAD_DIM", 512, step=2)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
 _LAST = max(MAX_LENGTH, 2048, LIMITS.tokens) - 1  # of the tokens: samples have no cap
-_SCALE_BASES = {"tidebook": 512.0, "harbour": 24.0, "pronoun": 8.0, "chinese": 24.0}
+_SCALE_BASES = {
+    "tidebook": 512.0,
+    "harbour": 24.0,
+    "pronoun": 8.0,
+    "chinese": 24.0,
+    "lantern": 24.0,
+    "bridge": 16.0,
+    "translation": 12.0,
+}
 _FADED = 3  # scale bases to the length of a text that was brought, as with most samples
 _BASE = 10_000.0  # where a model has none, or none that is known
-_HEADS = {"tidebook": (3, 0), "harbour": (8, 3), "pronoun": (8, 2), "chinese": (8, 3)}
+_HEADS = {
+    "tidebook": (3, 0),
+    "harbour": (8, 3),
+    "pronoun": (8, 2),
+    "chinese": (8, 3),
+    "lantern": (18, 6),
+    "bridge": (17, 3),
+    "translation": (9, 2),
+}
 
 
 @dataclass(frozen=True)
