@@ -29,6 +29,8 @@ _ALWAYS = """
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
+/* where the keys are is seen, on the link of this page, too */
+.stPageLink a:focus-visible, .xv-legend > li:focus-visible { outline: 2px solid currentcolor; }
 /* controls stand beside the picture, and lists show their whole words */
 @media (min-width: 56.01rem) {
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
@@ -58,11 +60,12 @@ ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; 
 .stTable { overflow-x: auto; }
 """
 _LIT = "\n".join(
-    f'[class*="st-key-fit_"]:has(.xv-at-{place}:hover) .scatterlayer '
-    f"> .trace:not(:nth-child({place + 1})) {{ opacity: .1 !important; }}"
+    f'[class*="st-key-fit_"]:has(.xv-at-{place}:is(:hover, :focus)) '
+    f":is(.scatterlayer, .barlayer) > .trace:not(:nth-child({place + 1})) "
+    "{ opacity: .1 !important; }"
     for place in range(2 * len(REGISTRY))  # lines, after their bands
 )
-"""Pointing at a name in the legend pales all other curves."""
+"""A name in the legend that is pointed at, or has the focus, pales all that it does not name."""
 
 _SLIM = """
 /* the picture is near the top: the way stands beside the menu, and titles are small */
