@@ -235,6 +235,21 @@ def test_large_type_leaves_the_picture_large_and_in_sight(visit):
     assert switch["x"] + switch["width"] <= menu["x"]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_large_type_leaves_room_for_the_picture_on_a_phone(language, visit):
+    page = visit(SHORT | {"present": "yes", "lang": language}, **PHONE)
+    page.get_by_role("link", name=texts(language)("pages.decay.link"), exact=True).click()
+    plot = page.locator(".st-key-fit_decay .js-plotly-plot")
+    plot.wait_for()
+    settled(page)
+    tools = [bounds(button) for button in page.locator(".st-key-tools button").all()]
+    assert max(box["y"] for box in tools) < min(box["y"] + box["height"] for box in tools)  # a row
+    assert bounds(plot)["y"] < 0.55 * PHONE["height"]
+    page.get_by_role("button", name=texts(language)("ui.sharing")).click()
+    box = bounds(page.get_by_role("button", name=texts(language)("ui.copy_link")))
+    assert 0 < box["x"] < box["x"] + box["width"] < PHONE["width"]
+
+
 def test_the_home_page_has_a_name_too(contexts, server):
     """Below the root the browser asks for some things in vain, so its errors do not count."""
     page, text = contexts("en-US", "light", 0).new_page(), texts("en")

@@ -129,6 +129,10 @@ _GROWN = """
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
 @media (max-width: 40rem) {
   .stMainBlockContainer { padding-inline: 1rem; }
+  /* what is read is large: the way, the title and the controls leave room for the picture */
+  .st-key-way { zoom: .7; }
+  .stHeading h1 { font-size: 1.25rem; }
+  [class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child { max-height: 32svh; }
 }
 """
 
