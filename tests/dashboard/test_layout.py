@@ -246,8 +246,12 @@ def test_large_type_leaves_room_for_the_picture_on_a_phone(language, visit):
     assert max(box["y"] for box in tools) < min(box["y"] + box["height"] for box in tools)  # a row
     assert bounds(plot)["y"] < 0.55 * PHONE["height"]
     page.get_by_role("button", name=texts(language)("ui.sharing")).click()
-    box = bounds(page.get_by_role("button", name=texts(language)("ui.copy_link")))
-    assert 0 < box["x"] < box["x"] + box["width"] < PHONE["width"]
+    link = page.get_by_test_id("stPopoverBody").locator("pre")
+    for part in (page.get_by_role("button", name=texts(language)("ui.copy_link")), link):
+        box = bounds(part)
+        assert 0 < box["x"] < box["x"] + box["width"] < PHONE["width"]
+    for whole in (link, *page.locator(".katex-display").all()):
+        assert whole.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 2
 
 
 def test_the_home_page_has_a_name_too(contexts, server):

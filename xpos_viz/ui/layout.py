@@ -15,7 +15,9 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
-@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
+/* a formula that is too wide goes on in the next line */
+.stMarkdown .katex-display { overflow: visible; }
+.stMarkdown .katex-display > .katex { white-space: normal; }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the links to all pages are one row, which moves sideways where it is too long */
 .st-key-way { flex-wrap: nowrap; justify-content: space-between; }

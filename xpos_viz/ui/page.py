@@ -110,7 +110,7 @@ def share(text: Text) -> None:
         help=text("ui.show_help"),
     )
     shared = link(replace(state(), show=tuple(chosen)))
-    st.code(shared, language=None)
+    st.code(shared, language=None, wrap_lines=True)
     copying.offer(shared, text)
     downloads.bundled(text)
     if state().show:
