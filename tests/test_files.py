@@ -325,7 +325,9 @@ def test_a_file_may_not_be_longer_than_is_taken(tmp_path):
         )
 
 
-@pytest.mark.parametrize("file", [None, "", 5, io.StringIO("q0,k0")], ids=repr)
+@pytest.mark.parametrize(
+    "file", [None, "", 5, io.StringIO("q0,k0")], ids=["none", "empty", "number", "words"]
+)
 def test_what_is_no_file_at_all(file):
     got = "q0,k0" if isinstance(file, io.StringIO) else file
     assert message(read_capture, file) == (

@@ -148,6 +148,7 @@ def test_a_process_prints_data_and_says_words():
 
 
 def test_a_long_map_can_be_interrupted(tmp_path):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have ignored
     words = ("map", "--source", "random", "--length", "1000000", "--stage", "weights")
     with process(*words, "--out", str(tmp_path / "a.npz")) as running:
         assert running.stderr is not None
