@@ -87,7 +87,10 @@ def test_sizes_are_said_and_so_is_what_nobody_sees():
         f"XPos, causal mask: the mean magnitude of a cell is {near} up to about 128 tokens back, "
         f"and {far} at least 512 tokens back."
     )
-    assert said in described.alt
+    assert (
+        described.alt
+        == f"Block means of the score q·k (no unit). {sizes(found[0], LONG, EN)} {said}"
+    )
     window = replace(LONG, masks=("sliding:32",))
     found, _ = maps(window)
     assert math.isnan(found[0].far)

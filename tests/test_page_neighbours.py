@@ -83,3 +83,11 @@ def test_parameters_of_the_session_hold_in_the_table():
     again(page.select_slider(key="base").set_value(10_000.0))
     assert page.table[0].value["256 tokens"]["RoPE"] == f"{shares(rope(64))[2]:.3f}"
     assert any("**RoPE (base 10,000)**" in m.value for m in page.markdown)
+
+
+def test_the_chosen_distance_has_a_column_in_the_table():
+    page = opened(distance="1024")
+    table = page.table[0].value
+    assert list(table.columns)[3:] == ["1,024 tokens", "4,096 tokens", "65,536 tokens"]
+    assert table["1,024 tokens"]["RoPE"] == f"{shares(rope(64, base=100_000.0), (1024,))[0]:.3f}"
+    assert list(opened(distance="4096").table[0].value) == list(table.drop(columns="1,024 tokens"))

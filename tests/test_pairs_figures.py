@@ -84,7 +84,7 @@ def test_pairs_move_from_one():
     )
     alone = motion(in_motion(rope(2), 1), ZH)
     assert alone.steps == ("Δ = 0",)
-    assert "下1 对在复平面上的路径" in alone.alt
+    assert "下 1 对在复平面上的路径" in alone.alt
 
 
 def test_the_parts_of_a_score_are_bars():

@@ -56,6 +56,15 @@ def test_each_picture_has_a_name_for_a_file_and_numbers(name, address):
         assert table.select_dtypes("number").shape[1] > 0
 
 
+@pytest.mark.parametrize(("name", "address"), [*ADDRESSES, *PRESETS.values()])
+def test_alternative_texts_are_chinese_throughout(name, address):
+    """A space parts Chinese characters from letters and numbers, and nothing else."""
+    state, _ = from_address(address)
+    wrong = r"[\u4e00-\u9fff][!-~]|[!-~][\u4e00-\u9fff]|[。，；：）] "
+    for picture in PICTURES[name](state, texts("zh")):
+        assert re.findall(wrong, picture.description.alt) == []
+
+
 def test_every_page_has_its_pictures():
     assert list(PICTURES) == list(PAGES)
 

@@ -10,6 +10,7 @@ import pytest
 
 import xpos_viz
 from xpos_viz.encoding import PARAMETERS, REGISTRY
+from xpos_viz.pictures import PICTURES
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 
 PACKAGE = Path(xpos_viz.__file__).parent
@@ -103,6 +104,15 @@ def test_no_sentence_is_empty(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_asks_one_question(language):
+    asked = [words for key, words in catalogue(language).items() if key.endswith(".question")]
+    assert len(asked) == len(PICTURES)
+    for question in asked:
+        assert re.findall("[.!?。\uff01\uff1f]", question) == [question[-1]]
+        assert question[-1] in "?\uff1f"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_numbers_are_written_alike(language):
     """Thousands have a comma, powers of ten are raised, a percent sign stays with its number."""
     unlike = r"\d %|} %|\de[+-]?\d|\d \d{3}\b|(?<![\d.:§])(?!19\d\d|20[012]\d)\d{4,}"
@@ -116,7 +126,7 @@ def test_chinese_is_chinese():
     english = catalogue("en")
     for key, sentence in catalogue("zh").items():
         words = re.sub(r"\{\w+\}", "", sentence)
-        common = not words.strip("，；：（）") or (sentence == english[key] and len(words) < 8)
+        common = not words.strip("，；：。（）") or (sentence == english[key] and len(words) < 8)
         common |= sentence == english[key] in {row.label for row in REGISTRY.values()}
         assert HAN.search(sentence) or common, key
     quoted = "learn.translation."  # a sentence in both languages

@@ -61,6 +61,26 @@ def says_what_is_far(page, address):
     page.get_by_text(f"is {rope} under RoPE and {xpos} under XPos").wait_for()
 
 
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_a_link_with_one_control_is_copied_by_keys(clipboard, visit):
+    """Where the address is neither https nor of this machine, there is no clipboard to write."""
+    page, text = visit(SHORT | {"lang": "zh"}), texts("zh")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("window.copied = navigator.clipboard")
+    if not clipboard:
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name=text("ui.sharing")).click()
+    pills = page.get_by_test_id("stPopoverBody").get_by_test_id("stButtonGroup")
+    pills.get_by_role("button", name=text("ui.reset"), exact=True).click()
+    shared = page.url.replace("&lang", "&show=reset&lang")
+    page.get_by_text(shared, exact=True).wait_for()
+    page.get_by_role("button", name=text("ui.copy_link")).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("status").filter(has_text=text("ui.copied")).wait_for()
+    assert page.evaluate("copied.readText()") == shared
+    page.context.clear_permissions()
+
+
 def test_a_hostile_address_gives_a_notice(visit):
     page = visit(SHORT | {"gamma": "<img src=http://example.org/x.png>", "length": "9" * 2000})
     notices = page.get_by_test_id("stAlert")

@@ -131,6 +131,7 @@ def test_pointing_at_a_name_pales_all_other_curves(visit):
     picture = page.locator(".st-key-fit_decay")
     names = picture.locator(".xv-legend li")
     becomes(names.count, len(REGISTRY), "names")
+    assert names.nth(3).get_attribute("title") == texts("en")("ui.legend_help")
     names.nth(3).hover()
     lines = picture.locator(".scatterlayer > .trace")
     opaque = "(lines) => lines.map((line) => getComputedStyle(line).opacity === '1')"
@@ -139,6 +140,32 @@ def test_pointing_at_a_name_pales_all_other_curves(visit):
     colour = lines.nth(3).locator(".js-line").evaluate("(e) => getComputedStyle(e).stroke")
     sign = names.nth(3).locator("span").evaluate("(e) => getComputedStyle(e).backgroundImage")
     assert colour in sign
+
+
+def test_keys_come_to_a_name_and_pale_all_other_bars(visit):
+    page = visit(SHORT)
+    turn(page, "pairs")
+    picture = page.locator("[class*=st-key-fit_]:has(.barlayer)")
+    names = picture.locator(".xv-legend li")
+    becomes(names.count, 2, "names")
+    first, second = names.all()
+    first.focus()
+    page.keyboard.press("Tab")
+    assert second.evaluate("(e) => e === document.activeElement")
+    assert second.evaluate("(e) => getComputedStyle(e).outlineStyle") == "solid"
+    opacity = "(bars) => bars.map((each) => getComputedStyle(each).opacity)"
+    bars = picture.locator(".barlayer > .trace")
+    becomes(lambda: bars.evaluate_all(opacity), ["0.1", "1"], "bars that are not pale")
+
+
+def test_the_link_of_the_page_looks_otherwise_where_the_keys_are(visit):
+    page = visit(SHORT)
+    first, second = page.locator(".st-key-links a").all()[:2]
+    outline = "(link) => getComputedStyle(link).outlineStyle"
+    first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert [link.evaluate(outline) for link in (first, second)] == ["solid", "none"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -206,6 +233,25 @@ def test_large_type_leaves_the_picture_large_and_in_sight(visit):
     assert len({bounds(slider)["y"] for slider in sliders}) == 1  # one row
     menu, switch = bounds(page.get_by_test_id("stMainMenu")), bounds(page.locator(".st-key-lang"))
     assert switch["x"] + switch["width"] <= menu["x"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_large_type_leaves_room_for_the_picture_on_a_phone(language, visit):
+    page = visit(SHORT | {"present": "yes", "lang": language}, **PHONE)
+    page.get_by_role("link", name=texts(language)("pages.decay.link"), exact=True).click()
+    plot = page.locator(".st-key-fit_decay .js-plotly-plot")
+    plot.wait_for()
+    settled(page)
+    tools = [bounds(button) for button in page.locator(".st-key-tools button").all()]
+    assert max(box["y"] for box in tools) < min(box["y"] + box["height"] for box in tools)  # a row
+    assert bounds(plot)["y"] < 0.55 * PHONE["height"]
+    page.get_by_role("button", name=texts(language)("ui.sharing")).click()
+    link = page.get_by_test_id("stPopoverBody").locator("pre")
+    for part in (page.get_by_role("button", name=texts(language)("ui.copy_link")), link):
+        box = bounds(part)
+        assert 0 < box["x"] < box["x"] + box["width"] < PHONE["width"]
+    for whole in (link, *page.locator(".katex-display").all()):
+        assert whole.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 2
 
 
 def test_the_home_page_has_a_name_too(contexts, server):

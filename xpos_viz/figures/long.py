@@ -17,6 +17,7 @@ from xpos_viz.figures.words import (
     mask_words,
     number,
     rounded,
+    sentences,
     settings,
     span,
     token_axis,
@@ -55,9 +56,10 @@ def block_maps(
     first, limit = maps[0], robust_limit(*(each.values for each in maps))
     scale = "sequential" if long.stage == "weights" else "diverging"
     shown = text(f"long.reduced.{long.reduce}", value=text(f"figure.value.{long.stage}"))
+    seen = [sizes(each, long, text) for each in maps]
     return Heatmaps(
         name="long_maps",
-        alt=" ".join([shown + ".", *(sizes(each, long, text) for each in maps)]),
+        alt=text("long.alt", shown=shown, sizes=sentences(seen, text)),
         axis=token_axis(first.positions, first.block, text),
         panels=tuple(_panel(each, long, text) for each in maps),
         bars=(Bar(shown, limit, scale, colours),),

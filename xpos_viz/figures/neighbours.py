@@ -25,7 +25,9 @@ def pair_maps(comparison: Comparison, text: Text, colours: str = "blue_red") -> 
     return replace(maps, panels=panels, notes=(listed([*pair], text), *maps.notes))
 
 
-def share_rows(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
+def share_rows(
+    encodings: Iterable[Encoding], text: Text, lags: tuple[int, ...] = LAGS
+) -> pd.DataFrame:
     """Describe what encodings leave of g, a row for each under its name.
 
     Parameters
@@ -34,6 +36,8 @@ def share_rows(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
         The rows.
     text
         Sentences of one language.
+    lags
+        The columns, tokens.
 
     Returns
     -------
@@ -42,9 +46,9 @@ def share_rows(encodings: Iterable[Encoding], text: Text) -> pd.DataFrame:
     """
     given = list(encodings)
     return pd.DataFrame(
-        [[fixed(share, 3) for share in shares(encoding)] for encoding in given],
+        [[fixed(share, 3) for share in shares(encoding, lags)] for encoding in given],
         index=pd.Index([family_name(e.family, text) for e in given]),
-        columns=pd.Index([tokens(lag, text) for lag in LAGS]),
+        columns=pd.Index([tokens(lag, text) for lag in lags]),
     )
 
 

@@ -227,6 +227,11 @@ def clauses(items: Sequence[str], text: Text) -> str:
     return _joined(items, "figure.clauses", text)
 
 
+def sentences(items: Sequence[str], text: Text) -> str:
+    """Write some sentences one after the other, as a language does."""
+    return _joined(items, "figure.sentences", text)
+
+
 def curve_ends(curves: Iterable[tuple[str, NDArray[np.float64]]], text: Text) -> str:
     """Say where each curve, of a name and its values, begins and ends."""
     said = [

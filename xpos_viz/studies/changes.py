@@ -190,10 +190,8 @@ def of_text(inputs: Computed, encoding: Encoding, progress: Progress | None = No
     (8, 7)
     """
     capture = inputs.capture
-    any_head, owns = (
-        replace(inputs, layer=capture.layers[0], head=0),
-        own_encodings(inputs, encoding),
-    )
+    any_head = replace(inputs, layer=capture.layers[0], head=0)
+    owns = own_encodings(inputs, encoding)
     gamma, scale_base = encoding["gamma"], encoding["scale_base"]
     key = (any_head, owns, gamma, scale_base)
     found = _kept.get(key)

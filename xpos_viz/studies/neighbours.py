@@ -9,12 +9,12 @@ from xpos_viz.curves import decay_curve
 from xpos_viz.encoding import Encoding
 
 LAGS: tuple[int, ...] = (1, 16, 256, 4096, 65_536)
-"""The distances, tokens."""
+"""Distances from near to far, tokens."""
 
 
 @lru_cache(maxsize=128)
-def shares(encoding: Encoding) -> tuple[float, ...]:
-    """Return g at each of :data:`LAGS` as a share of g at lag 0 (Sun et al. 2022, eq. 8).
+def shares(encoding: Encoding, lags: tuple[int, ...] = LAGS) -> tuple[float, ...]:
+    """Return g at each lag as a share of g at lag 0 (Sun et al. 2022, eq. 8).
 
     Examples
     --------
@@ -22,11 +22,11 @@ def shares(encoding: Encoding) -> tuple[float, ...]:
     >>> [round(share, 3) for share in shares(xpos(64))]
     [0.965, 0.601, 0.324, 0.035, -0.001]
     """
-    start, *curve = decay_curve(encoding, (0, *LAGS)).tolist()
+    start, *curve = decay_curve(encoding, (0, *lags)).tolist()
     return tuple(value / start for value in curve)
 
 
-def share_table(encodings: Iterable[Encoding]) -> pd.DataFrame:
+def share_table(encodings: Iterable[Encoding], lags: tuple[int, ...] = LAGS) -> pd.DataFrame:
     """Return the shares of some encodings as a table.
 
     Returns
@@ -43,7 +43,7 @@ def share_table(encodings: Iterable[Encoding]) -> pd.DataFrame:
                 "source": encoding.family.source,
                 **{
                     f"g({lag})/g(0)": share
-                    for lag, share in zip(LAGS, shares(encoding), strict=True)
+                    for lag, share in zip(lags, shares(encoding, lags), strict=True)
                 },
             }
             for encoding in encodings

@@ -15,7 +15,9 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
-@media (min-width: 40rem) { .stMarkdown .katex-display { overflow: visible; } }
+/* a formula that is too wide goes on in the next line */
+.stMarkdown .katex-display { overflow: visible; }
+.stMarkdown .katex-display > .katex { white-space: normal; }
 @media (max-width: 75rem) { .stMainBlockContainer { padding-inline: clamp(1rem, 3vw, 2rem); } }
 /* the links to all pages are one row, which moves sideways where it is too long */
 .st-key-way { flex-wrap: nowrap; justify-content: space-between; }
@@ -29,6 +31,8 @@ _ALWAYS = """
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
+/* where the keys are is seen, on the link of this page, too */
+.stPageLink a:focus-visible, .xv-legend > li:focus-visible { outline: 2px solid currentcolor; }
 /* controls stand beside the picture, and lists show their whole words */
 @media (min-width: 56.01rem) {
   .stHorizontalBlock:not(.stColumn .stHorizontalBlock) { flex-wrap: nowrap; }
@@ -59,11 +63,12 @@ ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; 
 .stTable { overflow-x: auto; }
 """
 _LIT = "\n".join(
-    f'[class*="st-key-fit_"]:has(.xv-at-{place}:hover) .scatterlayer '
-    f"> .trace:not(:nth-child({place + 1})) {{ opacity: .1 !important; }}"
+    f'[class*="st-key-fit_"]:has(.xv-at-{place}:is(:hover, :focus)) '
+    f":is(.scatterlayer, .barlayer) > .trace:not(:nth-child({place + 1})) "
+    "{ opacity: .1 !important; }"
     for place in range(2 * len(REGISTRY))  # lines, after their bands
 )
-"""Pointing at a name in the legend pales all other curves."""
+"""A name in the legend that is pointed at, or has the focus, pales all that it does not name."""
 
 _SLIM = """
 /* the picture is near the top: the way stands beside the menu, and titles are small */
@@ -127,6 +132,10 @@ _GROWN = """
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
 @media (max-width: 40rem) {
   .stMainBlockContainer { padding-inline: 1rem; }
+  /* what is read is large: the way, the title and the controls leave room for the picture */
+  .st-key-way { zoom: .7; }
+  .stHeading h1 { font-size: 1.25rem; }
+  [class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child { max-height: 32svh; }
 }
 """
 

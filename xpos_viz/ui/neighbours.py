@@ -11,7 +11,7 @@ from xpos_viz.pictures.neighbours import pictures, side_by_side
 from xpos_viz.results import Result
 from xpos_viz.state import State
 from xpos_viz.studies.decay import landmarks
-from xpos_viz.studies.neighbours import share_table, shares
+from xpos_viz.studies.neighbours import LAGS, share_table, shares
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import controls, decay, downloads, page, sources
 from xpos_viz.ui.session import language, state
@@ -66,10 +66,11 @@ def _controls(now: State, text: Text) -> None:
 def _table(now: State, text: Text) -> None:
     """What all families leave of g with the parameters that are set, and what each of them is."""
     encodings = [now.encoding(name) for name in REGISTRY]
+    lags = tuple(sorted({*LAGS, now.distance}))
     st.header(text("neighbours.all"), anchor=False)
     st.markdown(text("neighbours.table"))
-    st.table(share_rows(encodings, text))
-    downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings), text)
+    st.table(share_rows(encodings, text, lags))
+    downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings, lags), text)
     rows = [family_words(encoding, text) for encoding in encodings]
     st.markdown("\n".join(f"- **{name}**  \n  {formula}  \n  {of}" for name, formula, of in rows))
 

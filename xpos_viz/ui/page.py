@@ -22,7 +22,7 @@ from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
 from xpos_viz.theme import Mode
-from xpos_viz.ui import controls, downloads, keyboard, layout, notices, widgets
+from xpos_viz.ui import controls, copying, downloads, keyboard, layout, notices, widgets
 from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import heard, language, link, state
 
@@ -109,7 +109,9 @@ def share(text: Text) -> None:
         format_func=lambda name: text(f"ui.{name}"),
         help=text("ui.show_help"),
     )
-    st.code(link(replace(state(), show=tuple(chosen))), language=None)
+    shared = link(replace(state(), show=tuple(chosen)))
+    st.code(shared, language=None, wrap_lines=True)
+    copying.offer(shared, text)
     downloads.bundled(text)
     if state().show:
         st.link_button(text("ui.show_all"), link(replace(state(), show=())))
@@ -172,7 +174,7 @@ def picture(shown: Picture, text: Text) -> None:
             layout.following(f"{around}_{shown.name}", figure.to_dict()["layout"]["height"], fit)
         )
         st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
-        if named := legends.markup(description):
+        if named := legends.markup(description, text("ui.legend_help")):
             st.html(named)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))

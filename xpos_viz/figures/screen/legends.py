@@ -32,15 +32,16 @@ def entries(description: Description) -> list[Entry]:
             return []
 
 
-def markup(description: Description) -> str:
+def markup(description: Description, hint: str) -> str:
     """Write the legend as a list, or nothing where there is none.
 
-    Each item has a class with the place of its line among all that is drawn: bands come first.
+    Each item is reached by keys, says a hint where it is pointed at, and has a class with the
+    place of its line among all that is drawn: bands come first.
     """
     curves = description.curves if isinstance(description, Curves) else ()
     bands = sum(curve.band is not None for curve in curves)
     items = "".join(
-        f'<li class="xv-at-{place}">{sign} {escape(label)}</li>'
+        f'<li class="xv-at-{place}" tabindex="0" title="{escape(hint)}">{sign} {escape(label)}</li>'
         for place, (label, sign) in enumerate(entries(description), bands)
     )
     return items and f'<ul class="xv-legend">{items}</ul>'
