@@ -86,13 +86,7 @@ def test_an_answer_may_be_changed():
 def test_what_is_moved_is_in_the_address(chapter, language):
     step, text = chapter.steps[0], texts(language)
     page = lesson(step, language, answers=f"{step.name}-a")
-    label = text(f"learn.{step.name}.do")
-    (moved,) = (
-        widget
-        for kind in ("select_slider", "button_group")
-        for widget in page.get(kind)
-        if widget.label == label
-    )
+    (moved,) = (box for box in [*page.select_slider, *page.button_group] if box.key == "at")
     values = step.control.values
     other = len(values) - 1 if step.control.start != values[-1] else 0
     page = again(moved.set_value(values[other]))
