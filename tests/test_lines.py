@@ -15,6 +15,7 @@ from xpos_viz.figures.description import Curves
 from xpos_viz.figures.lines import FAMILY_LINES, lines
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import from_address
+from xpos_viz.state.model import MAX_KEPT_CURVES
 from xpos_viz.texts import texts
 from xpos_viz.theme import INKS, LINES, NEUTRAL, Mode
 
@@ -53,6 +54,13 @@ def test_a_line_does_not_depend_on_what_else_is_drawn():
     every = [Encoding(name, (("head_dim", 8),)) for name in REGISTRY]
     assert lines(every) == [FAMILY_LINES[name] for name in REGISTRY]
     assert lines(every[::-1]) == lines(every)[::-1]
+
+
+def test_all_that_are_kept_and_what_is_set_have_lines_of_their_own():
+    for make in (rope, xpos):
+        given = [make(8, base=10.0**power) for power in range(MAX_KEPT_CURVES + 1)]
+        colours, strokes = zip(*lines(given), strict=True)
+        assert (len(set(colours)), len(set(strokes))) == (1, len(given))
 
 
 def test_several_of_one_family_share_its_colour_and_no_stroke():

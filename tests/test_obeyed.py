@@ -6,7 +6,7 @@ from tests.apptest import MADE, SHORT, opened
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Several, Words
+from xpos_viz.state.settings import Few, Several, Words
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.usefixtures("steady")
@@ -17,7 +17,7 @@ CASES = (
     ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
     ("compare", MADE, {"head_dim", "length", "seed", "keys"}),
     ("decay", {"curves": "xpos,yarn,alibi", "distance": "64"}, {"yarn.factor", "alibi.slope"}),
-    ("decay", MADE | {"distance": "20"}, {"head_dim", "curves", "assumption", "reading"}),
+    ("decay", MADE | {"distance": "20"}, {"head_dim", "curves", "kept_curves", "reading"}),
     ("decay", SHORT | {"assumption": "captured", "distance": "9"}, {"name", "layer", "head"}),
     ("decay", {"assumption": "correlated", "distance": "20"}, {"rho"}),
     ("pairs", SHORT | {"query": "9", "key": "25"}, {"mask", "colours", "query", "pair_encoding"}),
@@ -56,6 +56,8 @@ def others(setting):
         return setting.legal
     if isinstance(setting, Several):
         return setting.legal[:1]
+    if isinstance(setting, Few):
+        return ("xpos:gamma:2",)
     return (str(setting.lower), str(setting.usual + 1))
 
 

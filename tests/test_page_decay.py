@@ -86,6 +86,69 @@ def test_controls_change_the_curves_and_the_address():
     assert {slider.key for slider in page.select_slider} == {"rho", "distance", "base"}
 
 
+def kept(page):
+    """The choice of what stays, and what can be chosen there as a reader sees it."""
+    (chosen,) = page.multiselect
+    assert chosen.label == EN("ui.kept_curves")
+    return chosen, [*chosen.options]
+
+
+def test_curves_are_kept_while_others_move_and_forgotten_one_by_one():
+    page = opened(distance="64", base="10000")
+    assert not page.multiselect
+    again(page.button(key="keep_curves").click())
+    assert page.query_params["kept_curves"] == "rope,xpos"
+    assert page.button(key="keep_curves").disabled  # until something moves
+    again(page.select_slider(key="gamma").set_value(2.0))
+    again(page.select_slider(key="scale_base").set_value(64.0))
+    drawn = (rope(64), xpos(64), xpos(64, gamma=2.0, scale_base=64.0))
+    assert alts(page) == [decay_curves(drawn, Reading(), 64, EN).alt]
+    assert "RoPE 100\u00a0%, XPos (γ 0.4, B 512) " not in notices(page)[1]
+    assert "RoPE without end, XPos (γ 0.4, B 512) 831 tokens, XPos (γ 2, B 64) " in notices(page)[1]
+    again(page.button(key="keep_curves").click())
+    chosen, labels = kept(page)
+    assert labels == [
+        "RoPE (base 10,000)",
+        "XPos (base 10,000, γ 0.4, B 512)",
+        "XPos (base 10,000, γ 2, B 64)",
+    ]
+    again(chosen.unselect("xpos"))
+    assert page.query_params["kept_curves"] == "rope,xpos:gamma:2:scale_base:64"
+    again(page.select_slider(key="gamma").set_value(0.4))
+    again(kept(page)[0].set_value([]))
+    assert "kept_curves" not in page.query_params
+    assert not page.multiselect
+
+
+def test_no_more_are_kept_than_can_be_told_apart():
+    page = opened(distance="64", kept_curves="rope,xpos,nope,decay")
+    assert page.button(key="keep_curves").disabled  # two more would be six
+    again(page.button_group(key="curves").set_value(["xpos"]))
+    again(page.button(key="keep_curves").click())
+    assert page.query_params["kept_curves"] == "rope,xpos,nope,decay,xpos:base:100000"
+
+
+def test_of_many_curves_the_least_and_the_greatest_are_told():
+    page = opened(curves=",".join(REGISTRY), kept_curves="xpos:scale_base:8", distance="1024")
+    negative, half, left = notices(page)
+    assert " none (17 curves). There the sum" in negative
+    assert "start: XPos (base 10,000, B 8) 12 tokens to NoPE without end (17 curves)." in half
+    assert "NoPE 100\u00a0% (17 curves)" in left
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_cannot_be_kept_is_said_beside_the_button(language):
+    page = opened(kept_curves="xpos:gamma:-1", lang=language)
+    (warning,) = page.warning
+    assert "`kept_curves = xpos:gamma:-1`" in warning.value
+    assert not page.multiselect
+
+
+def test_an_address_may_leave_the_button_out():
+    assert not opened(show="gamma", kept_curves="nope").multiselect
+    assert opened(show="kept_curves", kept_curves="nope").multiselect
+
+
 def test_all_encodings_are_drawn_and_what_is_added_has_a_picture():
     page = opened(curves=",".join(REGISTRY), distance="1024")
     added, drawn = sorted(alts(page), key=len)

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from xpos_viz.state.settings import settings, several, whole, words
+from xpos_viz.state.settings import few, settings, several, whole, words
+
+
+def even(text):
+    """An even number as Python writes it."""
+    if int(text) % 2:
+        raise ValueError(f"{text} is odd; use {int(text) + 1}.")
+    return str(int(text))
 
 
 @dataclass(frozen=True)
@@ -15,18 +22,20 @@ class Page:
     mask: str = words(("causal", "none"))
     curves: tuple[str, ...] = several(("rope", "xpos", "alibi"), ("rope", "xpos"))
     lag: int = whole(64, 0, 1000)
+    pairs: tuple[str, ...] = few(even, 3)
 
 
 SETTINGS = settings(Page)
 
 
 def test_a_page_has_the_usual_values_and_knows_its_settings():
-    assert Page() == Page("", "causal", ("rope", "xpos"), 64)
-    assert list(SETTINGS) == ["mask", "curves", "lag"]
+    assert Page() == Page("", "causal", ("rope", "xpos"), 64, ())
+    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs"]
     assert {name: setting.usual for name, setting in SETTINGS.items()} == {
         "mask": "causal",
         "curves": ("rope", "xpos"),
         "lag": 64,
+        "pairs": (),
     }
 
 
@@ -38,6 +47,8 @@ def test_a_page_has_the_usual_values_and_knows_its_settings():
         ("curves", "", ()),
         ("lag", "1000", 1000),
         ("lag", "0", 0),
+        ("pairs", "4,-2,0", ("4", "-2", "0")),
+        ("pairs", "", ()),
     ],
 )
 def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
@@ -47,6 +58,12 @@ def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
 
 def test_a_word_that_is_given_twice_counts_once():
     assert SETTINGS["curves"].parse("curves", "xpos,rope,xpos") == ("xpos", "rope")
+    assert SETTINGS["pairs"].parse("pairs", "4,2,04,2,6") == ("4", "2", "6")
+
+
+def test_of_a_few_the_first_that_are_legal_can_be_used():
+    assert SETTINGS["pairs"].parted("2,3,4,04,6,8,5,10") == (("2", "4", "6"), "3,5,8,10")
+    assert SETTINGS["pairs"].parted("3") == ((), "3")
 
 
 @pytest.mark.parametrize(
@@ -60,6 +77,8 @@ def test_a_word_that_is_given_twice_counts_once():
         ("lag", "-1", "lag must be a whole number from 0 to 1000, got -1; use 64."),
         ("lag", "1e3", "lag must be a whole number from 0 to 1000, got '1e3'; use 64."),
         ("lag", "٣", "lag must be a whole number from 0 to 1000, got '٣'; use 64."),
+        ("pairs", "2,3", "3 is odd; use 4."),
+        ("pairs", "2,4,6,8", "pairs must be at most 3, got 4; leave some of them out."),
         ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import cases
 from tests.test_capture import random
 from xpos_viz import Capture, Experiment, rope, xpos
-from xpos_viz.encoding import PARAMETERS
+from xpos_viz.encoding import PARAMETERS, alibi, p_rope
 from xpos_viz.experiment import STAGES, View
 from xpos_viz.inputs import SOURCES, Captured, Expectation, Random, Sample
 from xpos_viz.inputs.captured import keep
@@ -25,6 +25,7 @@ from xpos_viz.state.changes import (
     with_encoding,
     with_head_dim,
     with_inputs,
+    with_kept_curves,
     with_moves,
     with_own,
     with_setting,
@@ -33,7 +34,7 @@ from xpos_viz.state.changes import (
     with_window,
 )
 from xpos_viz.state.model import LOOKS, MAX_HEAD_DIM, MAX_LENGTH, numbers, source_of, within_caps
-from xpos_viz.state.settings import Several, Whole
+from xpos_viz.state.settings import Few, Several, Whole
 from xpos_viz.texts import LANGUAGES
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
@@ -52,6 +53,10 @@ FREE = (
         "scale_base",
     ),
     *("stage", "mask", "start", "stop"),
+)
+KEPT = (
+    *("nope", "rope", "xpos", "rope:base:500", "xpos:gamma:0.8:scale_base:64"),
+    *("xpos:scale_base:1e-05", "yarn:factor:8:low_turns:2", "alibi:slope:0.5"),
 )
 PLAIN = re.compile(r"[a-zA-Z0-9_.,+-]{1,40}")
 
@@ -84,6 +89,8 @@ def legal_values(setting):
     """What a setting may be."""
     if isinstance(setting, Whole):
         return st.integers(setting.lower, setting.upper)
+    if isinstance(setting, Few):
+        return st.lists(st.sampled_from(KEPT), unique=True, max_size=setting.most).map(tuple)
     words = st.sampled_from(setting.legal)
     return st.lists(words, unique=True).map(tuple) if isinstance(setting, Several) else words
 
@@ -237,6 +244,50 @@ def test_of_a_list_what_is_legal_is_kept(key, value, kept, refusal):
     assert state == replace(START, **{key: kept})
     assert refused == [refusal]
     assert refusal.key in refused[0].reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "xpos:B:64",
+            "xpos has no parameter 'B'; use: head_dim, base, gamma, scale_base, rotary_width.",
+        ),
+        ("xpos:gamma:0", "gamma must be a finite number > 0, got 0.0; the usual value is 0.4."),
+        ("xpos:gamma:much", "gamma must be a number, got 'much'; use 0.4 or 1e4."),
+        ("rope:head_dim:8", "head_dim must be an even integer ≥ 2, got 8.0; use 64, for instance."),
+        (
+            "xpos:gamma",
+            (
+                "an encoding must be its name and pairs of parameter and number, got "
+                "'xpos:gamma'; use xpos:gamma:0.8:scale_base:64."
+            ),
+        ),
+        (
+            ",".join(KEPT[1:6]),
+            "kept_curves must be at most 5, got 6; leave some of them out.",
+        ),
+    ],
+)
+def test_what_is_no_curve_to_keep_is_said_and_the_others_are_kept(text, reason):
+    state, (refusal,) = from_address({"kept_curves": f"nope,{text}"})
+    assert state.kept_curves == ("nope", *text.split(",")[:-1])
+    assert refusal == Refusal("kept_curves", text.split(",")[-1], "")
+    assert refusal.reason == reason
+
+
+def test_kept_curves_stay_as_they_are_while_others_move_and_are_as_wide_as_they():
+    state = with_kept_curves(with_setting("curves", START, ("xpos", "alibi", "p_rope")))
+    assert state.kept_curves == ("xpos:base:100000", "alibi", "p_rope:base:100000")
+    assert with_kept_curves(state) == state
+    moved = with_own(with_encoding(state, None, "gamma", 0.8), {"alibi.slope": 0.5})
+    wide = with_head_dim(with_source(moved, "expectation"), 8)
+    assert wide.drawn_curves == (
+        *(xpos(8, base=100_000.0), alibi(8), p_rope(8, base=100_000.0)),
+        *(xpos(8, gamma=0.8), alibi(8, slope=0.5), p_rope(8)),
+    )
+    partial = from_address({"source": "capture", "data": keep(CAPTURES[1]), "kept_curves": "xpos"})
+    assert partial[0].drawn_curves[0] == xpos(4).within(16)
 
 
 def refused_of(address):

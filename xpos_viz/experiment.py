@@ -229,6 +229,44 @@ def _parsed(kind: type[D], entries: Mapping[str, str]) -> D:
     return kind(**given)
 
 
+def written_encoding(encoding: Encoding) -> str:
+    """Return an encoding without its width, as :func:`parse_encoding` reads it.
+
+    Examples
+    --------
+    >>> from xpos_viz import xpos
+    >>> written_encoding(xpos(64)), written_encoding(xpos(64, gamma=0.8, scale_base=64.0))
+    ('xpos', 'xpos:gamma:0.8:scale_base:64')
+    """
+    usual = encoding.family.defaults
+    own = ((name, encoding[name]) for name in usual if encoding[name] != usual[name])
+    return ":".join((encoding.name, *(f"{name}:{_written(value)}" for name, value in own)))
+
+
+def parse_encoding(text: str, **width: int) -> Encoding:
+    """Return an encoding of some `head_dim` and `rotary_width` whose parameters are numbers.
+
+    Raises
+    ------
+    ValueError
+        For a text that is none, or parameters that are not legal.
+
+    Examples
+    --------
+    >>> parse_encoding("xpos:gamma:0.8", head_dim=64)
+    xpos(64, base=10000.0, gamma=0.8, scale_base=512.0)
+    """
+    name, *words = text.split(":")
+    if len(words) % 2:
+        raise ValueError(
+            f"an encoding must be its name and pairs of parameter and number, got {text!r:.40}; "
+            "use xpos:gamma:0.8:scale_base:64."
+        )
+    pairs = zip(words[::2], words[1::2], strict=True)
+    own = ((parameter, parse_number(parameter, number)) for parameter, number in pairs)
+    return Encoding(name, (*width.items(), *own))
+
+
 def parse_number(name: str, text: str) -> float:
     """Return the real number that a text is, else raise ValueError."""
     try:

@@ -136,8 +136,9 @@ def _code(source: str) -> dict[str, object]:
 
 def _encodings(page: str, state: State) -> tuple[Encoding, ...]:
     """The encodings that a page shows."""
+    if page == "decay":
+        return state.drawn_curves
     chosen = {
-        "decay": state.curves,
         "pairs": ("rope", "xpos", state.pair_encoding),
         "neighbours": (state.left, state.right),
     }

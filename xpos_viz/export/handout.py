@@ -52,7 +52,7 @@ def handout(state: State, text: Text, recipe: str = "") -> str:
     >>> "<title>RoPE beside XPos</title>" in page
     True
     """
-    link = _link(recipe) or f"/compare?{urlencode(to_address(state), safe=',')}"
+    link = _link(recipe) or f"/compare?{urlencode(to_address(state), safe=',:')}"
     own = ("base",) if state.apart == "yes" else ()
     described = livemap.payload(state.experiment, text, "light", state.look, own)
     title = text("pages.compare.title")

@@ -84,7 +84,7 @@ class Recipe:
             {},
             fingerprint([picture.description for picture in pictures]),
             data_of(state),
-            link or f"/{page}?{urlencode(to_address(spoken), safe=',')}",
+            link or f"/{page}?{urlencode(to_address(spoken), safe=',:')}",
             datetime.now(UTC).isoformat(timespec="seconds"),
             versions(),
         )

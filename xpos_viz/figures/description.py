@@ -140,7 +140,7 @@ class Curve:
         Place in :data:`xpos_viz.theme.LINES`; None is the place among the curves. Curves of
         one thing share a colour.
     dash
-        A key of :data:`xpos_viz.theme.DASHES`, or nothing for that of its place.
+        One of :data:`xpos_viz.theme.STROKES`, or nothing for that of its place.
     """
 
     label: str

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.theme import DASHES, LINES
+from xpos_viz.theme import DASHES, LINES, STROKES
 
 Line = tuple[int, str]
-"""A place in :data:`xpos_viz.theme.LINES` and a key of :data:`xpos_viz.theme.DASHES`."""
+"""A place in :data:`xpos_viz.theme.LINES` and one of :data:`xpos_viz.theme.STROKES`."""
 
 _OWN = ("rope", "xpos")  # whose colours no other has
-_STROKES = tuple(dict.fromkeys(DASHES))
+_STROKES = tuple(dict.fromkeys(DASHES))  # those that families have
 
 
 def _line(place: int) -> Line:
@@ -56,5 +56,6 @@ def _next(line: Line, taken: set[Line]) -> Line:
     """The first free stroke of a colour after a line, or the next one where none is free."""
     colour, dash = line
     start = _STROKES.index(dash) + 1
-    after = [(colour, _STROKES[(start + step) % len(_STROKES)]) for step in range(len(_STROKES))]
+    order = (*_STROKES[start:], *_STROKES[:start], *STROKES[len(_STROKES) :])
+    after = [(colour, other) for other in order]
     return next((other for other in after if other not in taken), after[0])

@@ -308,9 +308,32 @@ def encoding_words(family: Family, text: Text) -> str:
 
 def label(encoding: Encoding, text: Text) -> str:
     """Write an encoding with its parameters: XPos (base 100,000, γ 0.4, B 512)."""
-    described = settings(encoding, text)
+    return _with_settings(encoding, settings(encoding, text), text)
+
+
+def _with_settings(encoding: Encoding, described: str, text: Text) -> str:
+    """An encoding's family, and settings in brackets, if there are any."""
     name = family_name(encoding.family, text)
     return text("figure.label", name=name, settings=described) if described else name
+
+
+def short_labels(encodings: Sequence[Encoding], text: Text) -> list[str]:
+    """Write families, and of several of one family what they differ in: RoPE, XPos (B 64)."""
+    return [_told_apart(encoding, encodings, text) for encoding in encodings]
+
+
+def _told_apart(encoding: Encoding, among: Sequence[Encoding], text: Text) -> str:
+    """An encoding's family, and the parameters in which others of it differ."""
+    others = [other for other in among if other.name == encoding.name]
+    described = listed(
+        [
+            _setting(row, encoding[row.name], text)
+            for row in encoding.family.parameters.values()
+            if any(other[row.name] != encoding[row.name] for other in others)
+        ],
+        text,
+    )
+    return _with_settings(encoding, described, text)
 
 
 def token_axis(

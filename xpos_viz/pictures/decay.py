@@ -13,10 +13,10 @@ from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
-    """The curves of the chosen encodings, if any is chosen."""
-    if not state.curves:
+    """The curves of the encodings that are kept and chosen, if there are any."""
+    encodings = state.drawn_curves
+    if not encodings:
         return ()
-    encodings = [state.encoding(name) for name in state.curves]
     shown = subject(state.assumption, state.reading, state.rho / 100, state.experiment.inputs)
     return along(encodings, shown, state, text)
 

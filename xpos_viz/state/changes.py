@@ -7,7 +7,7 @@ from typing import Any
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import check_whole
-from xpos_viz.experiment import Experiment
+from xpos_viz.experiment import Experiment, written_encoding
 from xpos_viz.inputs import Computed, Inputs
 from xpos_viz.look import LOOKS
 from xpos_viz.state.model import OWN, SETTINGS, State, base_of, opening, within_caps
@@ -140,6 +140,18 @@ def with_setting(name: str, state: State, value: object) -> State:
         If the value is not legal.
     """
     return replace(state, **{name: SETTINGS[name].check(name, value)})
+
+
+def with_kept_curves(state: State) -> State:
+    """Return the state with the curves of its encodings kept as they are set.
+
+    Raises
+    ------
+    ValueError
+        If they are too many.
+    """
+    new = (written_encoding(state.encoding(name)) for name in state.curves)
+    return with_setting("kept_curves", state, (*state.kept_curves, *new))
 
 
 def with_answer(state: State, step: str, option: str) -> State:

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
-from xpos_viz.experiment import Experiment
+from xpos_viz.experiment import Experiment, parse_encoding, written_encoding
 from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.captured import lookup as captured
 from xpos_viz.inputs.rotation import base_of as known_base
@@ -17,7 +18,7 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import Words, settings, several, whole, words
+from xpos_viz.state.settings import Words, few, settings, several, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.pairs import FAMILIES
@@ -37,7 +38,7 @@ CONTROLS: tuple[str, ...] = (
     *("source", "name", "data", "layer", "head", "length", "head_dim", "keys", "seed", "apart"),
     *("base", "xpos_base", "gamma", "scale_base", "window", "stage", "mask"),
     *("difference", "axis", "colours", "reset"),
-    *("curves", "distance", "reading", "assumption", "rho"),
+    *("curves", "kept_curves", "distance", "reading", "assumption", "rho"),
     *("pair_encoding", "query", "key", "panels", "measure"),
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
@@ -60,6 +61,9 @@ MAX_LONG_LENGTH = cap("LONG_LENGTH", 1 << 20, step=2)
 MAX_HEAD_DIM = cap("HEAD_DIM", 512, step=2)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
+MAX_KEPT_CURVES = 5
+"""Most curves that are kept: with the one that is moved as many as a color has strokes."""
+
 _LAST = max(MAX_LENGTH, 2048, LIMITS.tokens) - 1  # of the tokens: samples have no cap
 _SCALE_BASES = {
     "tidebook": 512.0,
@@ -70,6 +74,7 @@ _SCALE_BASES = {
     "bridge": 16.0,
     "translation": 12.0,
 }
+_WIDTH = ("head_dim", "rotary_width")
 _FADED = 3  # scale bases to the length of a text that was brought, as with most samples
 _BASE = 10_000.0  # where a model has none, or none that is known
 _HEADS = {
@@ -81,6 +86,11 @@ _HEADS = {
     "bridge": (17, 3),
     "translation": (9, 2),
 }
+
+
+def _kept(text: str) -> str:
+    """Return the text of an encoding as it is written, else raise ValueError."""
+    return written_encoding(parse_encoding(text, head_dim=2))
 
 
 @dataclass(frozen=True)
@@ -129,9 +139,10 @@ class State:
         Whether type and lines are large, for a projector.
     show
         The controls that are shown; none named is all of them.
-    curves, distance, reading, assumption, rho
-        Decay: of which encodings, up to how many tokens, what is read of them, what is assumed
-        of q and k, and their correlation, percent.
+    curves, kept_curves, distance, reading, assumption, rho
+        Decay: of which encodings as they are set, and of which others
+        (:func:`xpos_viz.experiment.parse_encoding`), up to how many tokens, what is read of them,
+        what is assumed of q and k, and their correlation, percent.
     left, right
         Neighbours: which two encodings stand side by side.
     """
@@ -164,6 +175,7 @@ class State:
     k_max: int = whole(1, 1, 65_504)
     text_length: int = whole(8192, 2, 1 << 20)
     curves: tuple[str, ...] = several(REGISTRY, ("rope", "xpos"))
+    kept_curves: tuple[str, ...] = few(_kept, MAX_KEPT_CURVES)
     distance: int = whole(4096, 1, 1_000_000)
     reading: str = words(READINGS)
     assumption: str = words(ASSUMPTIONS)
@@ -190,17 +202,28 @@ class State:
         ValueError
             For an unknown name, or parameters that do not go together.
         """
-        first, second = self.experiment.encodings
-        shared = {
-            **dict(second.parameters),
-            **dict((second if name == "xpos" else first).parameters),
-        }
         own = {
             key.partition(".")[2]: value for key, value in self.own if key.startswith(f"{name}.")
         }
-        legal = (*lookup(name).defaults, "rotary_width")
-        given = {key: shared[key] for key in legal if key in shared} | own
-        return Encoding(name, (("head_dim", first.head_dim), *given.items()))
+        given = self._shared(name, *_WIDTH, *lookup(name).defaults) | own
+        return Encoding(name, tuple(given.items()))
+
+    def kept_encoding(self, text: str) -> Encoding:
+        """Return one of the kept curves' encodings, as wide as what is set."""
+        return parse_encoding(text, **self._shared(text.partition(":")[0], *_WIDTH))
+
+    @property
+    def drawn_curves(self) -> tuple[Encoding, ...]:
+        """What is kept and then what is set, each once and as wide as what is set."""
+        kept = map(self.kept_encoding, self.kept_curves)
+        return tuple(dict.fromkeys((*kept, *map(self.encoding, self.curves))))
+
+    def _shared(self, name: str, *keys: str) -> dict[str, Any]:
+        """Those of some parameters that an encoding shares with RoPE and XPos."""
+        first, second = self.experiment.encodings
+        near, other = (second, first) if name == "xpos" else (first, second)
+        shared = {**dict(other.parameters), **dict(near.parameters)}
+        return {key: shared[key] for key in keys if key in shared}
 
 
 SETTINGS = settings(State)

@@ -1,10 +1,11 @@
 """Settings of the pages beside the experiment: what is legal, and how it is written.
 
-A field of a dataclass that is made by :func:`words`, :func:`several` or :func:`whole` holds a
-setting; :func:`settings` returns them by name. The usual value is left out of an address.
+A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`few` or
+:func:`whole` holds a setting; :func:`settings` returns them by name. The usual value is left out
+of an address.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, cast
 
@@ -91,6 +92,48 @@ class Several:
 
 
 @dataclass(frozen=True)
+class Few:
+    """At most so many texts, each as `normal` returns it, in order, none of them twice."""
+
+    normal: Callable[[str], str]
+    most: int
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """Return the texts."""
+        texts = tuple(dict.fromkeys(map(self.normal, cast("Iterable[str]", value))))
+        if len(texts) > self.most:
+            raise ValueError(
+                f"{name} must be at most {self.most}, got {len(texts)}; leave some of them out."
+            )
+        return texts
+
+    def parse(self, name: str, text: str) -> tuple[str, ...]:
+        """Read texts between commas; no text is none."""
+        return self.check(name, text.split(",") if text else ())
+
+    def parted(self, text: str) -> tuple[tuple[str, ...], str]:
+        """Return the first of the legal texts, and all others."""
+        legal: list[str] = []
+        lost: list[str] = []
+        for each in text.split(","):
+            try:
+                legal.append(self.normal(each))
+            except ValueError:
+                lost.append(each)
+        first, more = (once := [*dict.fromkeys(legal)])[: self.most], once[self.most :]
+        return tuple(first), ",".join([*lost, *more])
+
+    def written(self, value: tuple[str, ...]) -> str:
+        """The texts between commas."""
+        return ",".join(value)
+
+
+@dataclass(frozen=True)
 class Whole:
     """A whole number of a range."""
 
@@ -134,6 +177,11 @@ def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
 def several(legal: Iterable[str], usual: Iterable[str]) -> Any:  # noqa: ANN401
     """A field that is any of some words."""
     return _field(Several(tuple(legal), tuple(usual)))
+
+
+def few(normal: Callable[[str], str], most: int) -> Any:  # noqa: ANN401
+    """A field that is at most so many texts."""
+    return _field(Few(normal, most))
 
 
 def whole(usual: int, lower: int, upper: int) -> Any:  # noqa: ANN401

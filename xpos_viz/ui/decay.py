@@ -1,6 +1,9 @@
 """The page of curves over distance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from math import inf
+from operator import itemgetter
 
 import streamlit as st
 
@@ -14,15 +17,19 @@ from xpos_viz.curves import (
     running_mean,
 )
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.figures.words import family_name, listed, portion, tokens
+from xpos_viz.figures.words import family_name, label, listed, portion, short_labels, tokens
 from xpos_viz.pictures.decay import pictures
 from xpos_viz.state import State
-from xpos_viz.studies.decay import Landmarks, landmarks
+from xpos_viz.state.changes import with_kept_curves, with_setting
+from xpos_viz.state.model import MAX_KEPT_CURVES
+from xpos_viz.studies.decay import landmarks
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page, sources
-from xpos_viz.ui.session import language, state
+from xpos_viz.ui import controls, notices, page, sources, widgets
+from xpos_viz.ui.session import commit, language, state
 
 DISTANCES: tuple[int, ...] = (*(2**power for power in range(4, 20)), 1_000_000)
+
+_TOLD = 6  # most curves of which the sentences tell each
 
 FORMULAS: dict[str, str] = {
     "g": r"g[\Delta]=\mathrm{Re}\sum_i e^{\lambda_i\Delta}"
@@ -53,7 +60,7 @@ def show() -> None:
     """Draw the page."""
     text, now = texts(language()), state()
     page.head("decay", text)
-    encodings = [now.encoding(name) for name in now.curves]
+    encodings = now.drawn_curves
     picture, beside = page.sides("decay")
     with picture:
         for shown in pictures(now, text):
@@ -65,8 +72,8 @@ def show() -> None:
     with beside:
         _controls(now, text)
     what = now.reading if now.assumption == "ones" else now.assumption
-    families = [encoding.family for encoding in encodings]
-    page.formula(text(f"decay.words.{what}"), (FORMULAS[what],), families, text)
+    families = {encoding.name: encoding.family for encoding in encodings}
+    page.formula(text(f"decay.words.{what}"), (FORMULAS[what],), tuple(families.values()), text)
     page.code((CODE[what], first_negative_lag), text)
 
 
@@ -90,28 +97,61 @@ def _controls(now: State, text: Text) -> None:
     else:
         sources.width(text)
     controls.families(text, *now.curves)
+    _keep(now, text)
     controls.reset(text)
+
+
+def _keep(now: State, text: Text) -> None:
+    """Draw the way to keep curves as they are set, and to forget each of them."""
+    if not widgets.is_shown("kept_curves"):
+        return
+    st.button(
+        text("decay.keep"),
+        key="keep_curves",
+        icon=":material/keep:",
+        help=text("decay.keep_help", most=MAX_KEPT_CURVES),
+        disabled=not len(now.kept_curves) < len(now.drawn_curves) <= MAX_KEPT_CURVES,
+        on_click=lambda: commit(with_kept_curves),
+        width="stretch",
+    )
+    if now.kept_curves:
+        widgets.always(
+            st.multiselect,
+            "kept_curves",
+            text("ui.kept_curves"),
+            list(now.kept_curves),
+            partial(with_setting, "kept_curves"),
+            options=now.kept_curves,
+            format_func=lambda kept: label(now.kept_encoding(kept), text),
+            help=text("ui.kept_curves_help"),
+        )
+    notices.beside(text, "kept_curves")
 
 
 def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]:
     """Three sentences over all that is drawn."""
-    found = [
-        (family_name(encoding.family, text), landmarks(encoding, distance))
-        for encoding in encodings
-    ]
+    found = [landmarks(encoding, distance) for encoding in encodings]
+    names = short_labels(encodings, text)
     end = tokens(distance, text)
 
-    def each(words: Callable[[Landmarks], str]) -> str:
-        return listed([f"{label} {words(row)}" for label, row in found], text)
+    def each(values: Iterable[float], words: Callable[[float], str]) -> str:
+        return _each(list(zip(names, values, strict=True)), words, text)
 
-    def negative(row: Landmarks) -> str:
-        return text("decay.nowhere") if row.negative is None else tokens(row.negative, text)
+    def lag(none: str) -> Callable[[float], str]:
+        return lambda value: text(none) if value == inf else tokens(int(value), text)
 
-    def half(row: Landmarks) -> str:
-        return text("decay.never") if row.half == float("inf") else tokens(int(row.half), text)
-
+    negative = (inf if row.negative is None else row.negative for row in found)
     return [
-        text("decay.notice_negative", each=each(negative), end=end),
-        text("decay.notice_half", each=each(half)),
-        text("decay.notice_left", each=each(lambda row: portion(row.left)), end=end),
+        text("decay.notice_negative", each=each(negative, lag("decay.nowhere")), end=end),
+        text("decay.notice_half", each=each((row.half for row in found), lag("decay.never"))),
+        text("decay.notice_left", each=each((row.left for row in found), portion), end=end),
     ]
+
+
+def _each(rows: Sequence[tuple[str, float]], words: Callable[[float], str], text: Text) -> str:
+    """Names with their values, or of many the least and the greatest."""
+    if len(rows) <= _TOLD:
+        return listed([f"{name} {words(value)}" for name, value in rows], text)
+    ends = (pick(rows, key=itemgetter(1)) for pick in (min, max))
+    least, most = (f"{name} {words(value)}" for name, value in ends)
+    return text("decay.between", least=least, most=most, count=len(rows))

@@ -78,7 +78,7 @@ def language() -> str:
 def link(shared: State) -> str:
     """Return the address of this page with that state, as a whole."""
     parts = urlsplit(st.context.url or "")
-    path, query = parts.path or "/", urlencode(to_address(shared), safe=",")
+    path, query = parts.path or "/", urlencode(to_address(shared), safe=",:")
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 

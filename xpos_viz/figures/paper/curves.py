@@ -11,7 +11,14 @@ from xpos_viz.figures.paper.type import font, style, width_of
 from xpos_viz.figures.spans import band, finite, height_limits, leans_left
 from xpos_viz.theme import GROUND, stroke
 
-_STROKES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": "-."}
+_STROKES = {
+    "solid": "-",
+    "dash": (0, (5, 2)),
+    "dot": (0, (1.2, 1.6)),
+    "dashdot": "-.",
+    "longdash": (0, (10, 2.5)),
+    "longdashdot": (0, (10, 2, 1.2, 2)),
+}
 
 
 def draw(sheet: Sheet, curves: Curves) -> None:

@@ -7,7 +7,14 @@ from xpos_viz.figures.description import Bars, Curves, Description, Plane
 from xpos_viz.theme import stroke
 
 _NAMED = 12  # most points in the legend; where there are more, pointing at them names them
-_DASHES = {"solid": (30,), "dash": (7, 5), "dot": (2, 3), "dashdot": (7, 3, 2, 3)}
+_DASHES = {
+    "solid": (30,),
+    "dash": (7, 5),
+    "dot": (2, 3),
+    "dashdot": (7, 3, 2, 3),
+    "longdash": (13, 4),
+    "longdashdot": (12, 3, 2, 3),
+}
 """Pixels of dash and gap, in turn."""
 
 Entry = tuple[str, str]
