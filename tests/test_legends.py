@@ -44,5 +44,11 @@ def test_many_points_are_named_by_pointing_at_them(points, named):
     assert markup(kinds.plane(points), HINT).count("<li") == named
 
 
+def test_of_points_those_with_a_path_are_named():
+    named = entries(replace(kinds.plane(32), trails=(0, 3)))
+    assert [name for name, _ in named] == ["pair 0", "pair 3"]
+    assert [re.findall("#[0-9a-f]{6}", sign)[0] for _, sign in named] == list(LINES[:2])
+
+
 def test_what_has_a_colour_bar_has_no_legend():
     assert markup(kinds.grid(), HINT) == ""

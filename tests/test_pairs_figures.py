@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xpos_viz import rope, xpos
+from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.pairs import cell_words, motion, response_map, score_parts
 from xpos_viz.inputs import Expectation, Sample
 from xpos_viz.studies.pairs import in_motion, over_text, parts
@@ -71,20 +72,39 @@ def test_one_pair_is_named_once():
 def test_pairs_move_from_one():
     plane = motion(in_motion(XPOS, 28), EN)
     assert plane.name == "pairs_plane"
-    assert plane.title == (LABEL, "where a few pairs are at lag Δ")
+    assert plane.title == (LABEL, "where each pair is at lag Δ")
     assert (plane.x, plane.y) == ("real part (no unit)", "imaginary part (no unit)")
     assert plane.labels == ("pair 0", "pair 1", "pair 2", "pair 3")
     assert plane.steps[:2] == ("Δ = 0", "Δ = 1")
     assert plane.steps[-1] == "Δ = 27"
     assert plane.paths.shape == (4, 28)
     assert plane.paths[0, 27] == pytest.approx(LEFT[0] * cmath.exp(27j))
-    assert plane.notes[0].endswith("Lags 0 to 27, one by one.")
-    assert plane.alt.startswith(
-        f"Paths of 4 pairs in the complex plane under {LABEL}, from 1 at lag 0 to lag 27. There, "
+    (note,) = plane.notes
+    assert note.endswith("Lags 0 to 27, one by one.")
+    assert plane.trails == (0, 1, 2, 3)
+    assert plane.alt == (
+        f"Points of 4 pairs in the complex plane under {LABEL}, moving from 1 at lag 0 to lag 27. "
+        f"There, pair 0 keeps {100 * LEFT[0]:.1f}\u00a0% of its size, "
+        f"pair 3 keeps {100 * LEFT[1]:.1f}\u00a0% of its size. Paths are drawn of: 0, 1, 2, 3."
     )
     alone = motion(in_motion(rope(2), 1), ZH)
     assert alone.steps == ("Δ = 0",)
-    assert "下 1 对在复平面上的路径" in alone.alt
+    assert "下 1 对在复平面上的点" in alone.alt
+
+
+def test_of_many_pairs_few_have_paths_and_all_have_points():
+    plane = motion(in_motion(xpos(64), 1002), EN)
+    assert plane.paths.shape == (32, 65)
+    assert plane.labels[-1] == "pair 31"
+    assert plane.trails == (0, 6, 12, 19, 25, 31)
+    assert plane.notes[1:] == ("Grey: the pairs whose paths are not drawn.",)
+    assert plane.alt.endswith("Paths are drawn of: 0, 6, 12, 19, 25, 31.")
+
+
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+def test_what_a_change_of_the_plane_sends_is_little(head_dim):
+    plane = motion(in_motion(xpos(head_dim), 1002), EN)
+    assert len(plotly_pen.draw(plane).to_json()) < 130_000
 
 
 def test_the_parts_of_a_score_are_bars():

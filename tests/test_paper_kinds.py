@@ -16,7 +16,7 @@ from tests import drawn, kinds
 from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.files import SIZES, Paper
 from xpos_viz.figures.paper_pen import draw, save
-from xpos_viz.theme import INKS, LINES, SCALES
+from xpos_viz.theme import INKS, LINES, NEUTRAL, SCALES
 
 each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -201,6 +201,17 @@ def test_a_plane_shows_its_last_step_and_how_it_came():
     assert axes.get_xlim() == axes.get_ylim() == pytest.approx((-1.62, 1.62))
     assert axes.get_legend() is not None
     assert draw(kinds.plane(32)).axes[0].get_legend() is None
+
+
+def test_points_without_a_path_are_small_and_grey():
+    plane = replace(kinds.plane(32), trails=(0, 3))
+    axes = draw(plane).axes[0]
+    (others,) = axes.collections
+    ends = np.delete(plane.paths[:, -1], [0, 3])
+    assert np.asarray(others.get_offsets()).tolist() == [[end.real, end.imag] for end in ends]
+    assert [to_hex(colour) for colour in others.get_facecolor()] == [NEUTRAL]
+    assert len(axes.lines) == 4
+    assert [words.get_text() for words in axes.get_legend().get_texts()] == ["pair 0", "pair 3"]
 
 
 # Small multiples

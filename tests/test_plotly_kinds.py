@@ -10,7 +10,7 @@ import pytest
 from tests import drawn, kinds
 from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
-from xpos_viz.theme import INKS, LINES
+from xpos_viz.theme import INKS, LINES, NEUTRAL
 
 each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
 
@@ -265,6 +265,22 @@ def test_a_plane_moves_step_by_step():
     (button,) = menu["buttons"]
     assert menu["active"] == -1  # then the first press plays
     assert (button["args"][0], button["args2"][0]) == (None, [None])
+
+
+def test_points_without_a_path_are_small_and_grey_and_named_by_pointing_at_them():
+    plane = replace(kinds.plane(5), trails=(0, 3))
+    spec = drawn.spec(draw(plane))
+    *paths, points = spec["data"]
+    assert [path["name"] for path in paths] == ["pair 0", "pair 3"]
+    assert points["text"] == ["pair 1", "pair 2", "pair 4", "pair 0", "pair 3"]
+    assert points["marker"]["color"] == [NEUTRAL] * 3 + [path["line"]["color"] for path in paths]
+    assert points["marker"]["size"] == [6, 6, 6, 9, 9]
+    assert points["hovertemplate"].startswith("%{text}")
+    for step, frame in enumerate(spec["frames"]):
+        assert frame["traces"] == [2]
+        placed = plane.paths[[1, 2, 4, 0, 3], step]
+        assert drawn.array(frame["data"][0]["x"]) == pytest.approx(placed.real)
+    assert spec["layout"]["showlegend"] is True
 
 
 def test_many_points_are_named_by_pointing_at_them():

@@ -15,8 +15,8 @@ from xpos_viz.masks import Mask
 from xpos_viz.studies.pairs import (
     COLUMNS,
     FAMILIES,
-    POINTS,
     STEPS,
+    TRAILS,
     in_motion,
     over_text,
     parts,
@@ -94,11 +94,14 @@ def test_a_response_as_a_table_has_a_row_for_each_pair_and_lag():
 
 
 @pytest.mark.parametrize(("head_dim", "count"), [(2, 1), (4, 2), (12, 6), (64, 6), (512, 6)])
-def test_few_pairs_move_from_the_fastest_to_the_slowest(head_dim, count):
-    pairs = in_motion(xpos(head_dim), 50).pairs
-    assert len(pairs) == count <= POINTS
-    assert (pairs[0], pairs[-1]) == (0, head_dim // 2 - 1)
-    steps = np.diff(pairs)
+def test_all_pairs_move_and_few_have_paths_from_the_fastest_to_the_slowest(head_dim, count):
+    response = in_motion(xpos(head_dim), 50)
+    assert response.pairs.tolist() == list(range(head_dim // 2))
+    assert len(response.values) == head_dim // 2
+    few = response.few
+    assert len(few) == count <= TRAILS
+    assert (few[0], few[-1]) == (0, head_dim // 2 - 1)
+    steps = np.diff(few)
     assert count == 1 or steps.max() - steps.min() <= 1
 
 
@@ -107,7 +110,7 @@ def test_pairs_move_lag_by_lag(tokens, last):
     response = in_motion(xpos(64), tokens)
     assert response.lags.tolist() == list(range(last + 1))
     assert last <= STEPS
-    assert response.values[:, 0].tolist() == [1] * POINTS
+    assert response.values[:, 0].tolist() == [1] * 32
     slowest = cmath.exp(last * (1j * 1e4 ** (-62 / 64) + math.log((62 / 64 + 0.4) / 1.4) / 512))
     assert response.values[-1, -1] == pytest.approx(slowest, rel=1e-12)
 

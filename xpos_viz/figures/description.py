@@ -290,6 +290,9 @@ class Plane:
         Where there are none, nothing moves: each point is at the end of its path.
     limit
         How far the axes go, where several pictures share them.
+    trails
+        Places of the points whose paths are drawn, and which a legend names, each in a color;
+        None is all.
     """
 
     name: str
@@ -302,6 +305,17 @@ class Plane:
     steps: tuple[str, ...]
     notes: tuple[str, ...] = ()
     limit: float | None = None
+    trails: tuple[int, ...] | None = None
+
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """Places of the points whose paths are drawn."""
+        return tuple(range(len(self.labels))) if self.trails is None else self.trails
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Places of those that are points alone."""
+        return tuple(sorted(set(range(len(self.labels))) - set(self.drawn)))
 
 
 Description = Heatmaps | Curves | Grid | Bars | Plane

@@ -59,7 +59,7 @@ def response_map(
 
 @lru_cache(maxsize=32)
 def motion(response: Response, text: Text) -> Plane:
-    """Describe how a few pairs turn and shrink as the lag grows.
+    """Describe how each pair turns and shrinks as the lag grows.
 
     Parameters
     ----------
@@ -71,8 +71,9 @@ def motion(response: Response, text: Text) -> Plane:
     Returns
     -------
     Plane
-        A point for each pair, a step for each lag.
+        A point for each pair, a step for each lag, and the paths of a few pairs.
     """
+    others = [text("pairs.plane_others")] if len(response.few) < len(response.pairs) else []
     return Plane(
         name="pairs_plane",
         alt=text(
@@ -80,6 +81,7 @@ def motion(response: Response, text: Text) -> Plane:
             count=count_words(len(response.pairs), text),
             label=label(response.encoding, text),
             lag=number(int(response.lags[-1])),
+            trails=listed([str(response.pairs[place]) for place in response.few], text),
             ends=_ends(response, text),
         ),
         title=(label(response.encoding, text), text("pairs.plane_title")),
@@ -88,7 +90,8 @@ def motion(response: Response, text: Text) -> Plane:
         labels=tuple(text("pairs.point", pair=pair) for pair in response.pairs),
         paths=response.values,
         steps=tuple(f"Δ = {number(lag)}" for lag in response.lags),
-        notes=(text("pairs.plane_note", lag=number(int(response.lags[-1]))),),
+        notes=(text("pairs.plane_note", lag=number(int(response.lags[-1]))), *others),
+        trails=response.few,
     )
 
 

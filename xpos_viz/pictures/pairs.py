@@ -8,7 +8,7 @@ from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
-    """All pairs over all lags, a few as they move, and one score taken apart."""
+    """All pairs over all lags, all as they move, and one score taken apart."""
     encoding, length = state.encoding(state.pair_encoding), state.experiment.inputs.tokens
     response, moving = over_text(encoding, length, state.axis), in_motion(encoding, length)
     apart = score(state)

@@ -25,8 +25,8 @@ COLUMNS = 512
 STEPS = 64
 """Most lags that pairs move along: one by one, so that the fastest is seen to turn."""
 
-POINTS = 6
-"""Most pairs that are seen to move at once."""
+TRAILS = 6
+"""Most pairs whose paths are drawn as they move."""
 
 FAMILIES: tuple[str, ...] = tuple(
     sorted(
@@ -39,7 +39,7 @@ FAMILIES: tuple[str, ...] = tuple(
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What some pairs do to a product at some lags.
+    """What pairs do to a product at some lags.
 
     Parameters
     ----------
@@ -57,6 +57,13 @@ class Response:
     pairs: NDArray[np.int64]
     lags: NDArray[np.int64]
     values: NDArray[np.complex128]
+
+    @property
+    def few(self) -> tuple[int, ...]:
+        """Places of at most :data:`TRAILS` pairs, the first and the last among them."""
+        return tuple(
+            np.unique(np.linspace(0, len(self.pairs) - 1, TRAILS).round()).astype(int).tolist()
+        )
 
     @property
     def left(self) -> NDArray[np.float64]:
@@ -169,22 +176,19 @@ def over_text(encoding: Encoding, tokens: int, axis: str) -> Response:
     lags = np.arange(0, tokens, -(-tokens // COLUMNS))
     if axis == "log" and tokens > 1:
         lags = np.unique(np.geomspace(1, tokens - 1, COLUMNS).round().astype(np.int64))
-    return _response(encoding, np.arange(encoding.head_dim // 2), lags)
+    return _response(encoding, lags)
 
 
 @lru_cache(maxsize=32)
 def in_motion(encoding: Encoding, tokens: int) -> Response:
-    """Compute a few pairs, from fast to slow, at the first lags that some tokens have.
+    """Compute all pairs at the first lags that some tokens have.
 
     Returns
     -------
     Response
-        At most :data:`POINTS` pairs, the first and the last among them, and :data:`STEPS` lags
-        after lag 0.
+        At most :data:`STEPS` lags after lag 0.
     """
-    last = encoding.head_dim // 2 - 1
-    pairs = np.unique(np.linspace(0, last, POINTS).round().astype(np.int64))
-    return _response(encoding, pairs, np.arange(min(tokens, STEPS + 1)))
+    return _response(encoding, np.arange(min(tokens, STEPS + 1)))
 
 
 def place(inputs: Inputs, mask: str, query: int, key: int) -> tuple[int, int]:
@@ -240,7 +244,7 @@ def parts(inputs: Inputs, encodings: tuple[Encoding, ...], query: int, key: int)
     return Parts(query, key, words, encodings, frozen(np.stack(shares)), np.stack(slow))
 
 
-def _response(encoding: Encoding, pairs: NDArray[np.int64], lags: NDArray[np.int64]) -> Response:
-    """Some pairs at some lags."""
-    values = lag_response(encoding, torch.from_numpy(lags)).numpy().T[pairs]
-    return Response(encoding, pairs, lags, frozen(values))
+def _response(encoding: Encoding, lags: NDArray[np.int64]) -> Response:
+    """All pairs at some lags."""
+    values = lag_response(encoding, torch.from_numpy(lags)).numpy().T
+    return Response(encoding, np.arange(len(values)), lags, frozen(values))

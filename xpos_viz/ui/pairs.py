@@ -46,7 +46,7 @@ def show() -> None:
 
 
 def _pairs(encoding: Encoding, over: Picture, moving: Picture, text: Text) -> None:
-    """All pairs over all lags, a few as they move, all as a table; and what they depend on."""
+    """All pairs over all lags, as they move, and as a table; and what they depend on."""
     picture, beside = page.sides("pairs")
     with picture:
         page.picture(over, text)

@@ -9,7 +9,7 @@ from xpos_viz.figures.paper.frame import frame, legend, number_ticks, open_frame
 from xpos_viz.figures.paper.sheet import Sheet
 from xpos_viz.figures.paper.type import font
 from xpos_viz.figures.spans import plane_limit
-from xpos_viz.theme import stroke
+from xpos_viz.theme import LEVEL, stroke
 
 _NAMED = 24  # most points in the legend
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # for greyscale; one more than there are colours
@@ -17,12 +17,14 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # for greyscale; one more than t
 
 def draw(sheet: Sheet, plane: Plane) -> None:
     """Draw paths, and the points at their ends, around the unit circle; the axes are equal."""
-    names = plane.labels if len(plane.labels) <= _NAMED else ()
-    above = names if sheet.size.height is None else ()
+    names = [plane.labels[point] for point in plane.drawn] if len(plane.drawn) <= _NAMED else []
+    above = names if sheet.size.height is None else []
     axes = frame(sheet, plane, entries=above, shape=1.0)
     axes.add_patch(Circle((0, 0), 1, fill=False, color=sheet.ink.faint, linewidth=0.8 * sheet.unit))
-    for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True)):
-        colour, _ = stroke(place)
+    ends = plane.paths[list(plane.others), -1]
+    axes.scatter(ends.real, ends.imag, s=(3 * sheet.unit) ** 2, color=stroke(LEVEL)[0], linewidth=0)
+    for place, point in enumerate(plane.drawn):
+        label, path, (colour, _) = plane.labels[point], plane.paths[point], stroke(place)
         axes.plot(path.real, path.imag, color=colour, linewidth=0.8 * sheet.unit)
         axes.plot(
             path.real[-1:],

@@ -32,8 +32,8 @@ def entries(description: Description) -> list[Entry]:
         case Bars():
             names = [name for name, _ in description.series]
             return [(name, _sign("block", stroke(at)[0])) for at, name in enumerate(names)]
-        case Plane() if len(description.labels) <= _NAMED:
-            labels = enumerate(description.labels)
+        case Plane() if len(description.drawn) <= _NAMED:
+            labels = enumerate(description.labels[point] for point in description.drawn)
             return [(label, _line(stroke(place)[0], "solid")) for place, label in labels]
         case _:
             return []

@@ -6,25 +6,26 @@ from numpy.typing import NDArray
 from xpos_viz.figures.description import Plane
 from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent, sheet
 from xpos_viz.figures.spans import plane_limit
-from xpos_viz.theme import Ink, stroke
+from xpos_viz.theme import LEVEL, Ink, stroke
 
 _HEIGHT = 324  # pixels of the axes
 _MOVED, _STILL = 150, 56  # below them: numbers, and a slider where there are steps
+_SMALL, _LARGE = 6, 9  # pixels of points without a path, and with one
 _STEP = 80  # milliseconds that a step is shown
 
 
 def draw(plane: Plane, ink: Ink) -> Spec:
-    """Draw the paths and, on them, the points of the first step; frames move them."""
+    """Draw paths and the points of the first step; frames move the points."""
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1}
     traces = [
-        _path(safe(label), path, place)
-        for place, (label, path) in enumerate(zip(plane.labels, plane.paths, strict=True))
+        _path(safe(plane.labels[point]), plane.paths[point], place)
+        for place, point in enumerate(plane.drawn)
     ]
     frames = [
         {
             "name": str(step),
             "data": [{"type": "scatter"} | _at(plane, step)],
-            "traces": [len(plane.labels)],
+            "traces": [len(traces)],
         }
         for step in range(len(plane.steps))
     ]
@@ -59,15 +60,17 @@ def _path(label: str, path: NDArray[np.complex128], place: int) -> Spec:
 
 
 def _points(plane: Plane, ink: Ink) -> Spec:
-    """All points, at the first step."""
+    """All points, at the first step: those with a path are larger, and over the others."""
+    few, others = len(plane.drawn), len(plane.others)
+    colours = [stroke(place)[0] for place in (*[LEVEL] * others, *range(few))]
     return {
         "type": "scatter",
         **_at(plane, 0 if plane.steps else -1),
-        "text": [safe(label) for label in plane.labels],
+        "text": [safe(plane.labels[point]) for point in _order(plane)],
         "mode": "markers",
         "marker": {
-            "color": [stroke(place)[0] for place in range(len(plane.labels))],
-            "size": 9,
+            "color": colours,
+            "size": [*[_SMALL] * others, *[_LARGE] * few],
             "line": {"color": ink.page, "width": 1},
         },
         "hovertemplate": "%{text}<br>%{x:.4~g} %{y:+.4~g} i<extra></extra>",
@@ -78,8 +81,13 @@ def _points(plane: Plane, ink: Ink) -> Spec:
 
 def _at(plane: Plane, step: int) -> Spec:
     """Where the points are at a step."""
-    points = plane.paths[:, step]
+    points = plane.paths[_order(plane), step]
     return {"x": sent(points.real), "y": sent(points.imag)}
+
+
+def _order(plane: Plane) -> list[int]:
+    """The points from the lowest to the topmost."""
+    return [*plane.others, *plane.drawn]
 
 
 def _slider(plane: Plane, ink: Ink) -> Spec:
