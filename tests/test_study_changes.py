@@ -203,7 +203,7 @@ def test_what_is_refused():
 
 
 def test_weights_with_own_encodings_are_kept_within_a_limit():
-    kept = Kept(10, len)
+    kept: Kept[str] = Kept(10, len)
     for key, value in (("a", "1234"), ("b", "12345"), ("a", "12"), ("c", "1234")):
         kept.put(key, value)
     assert [kept.get(key) for key in "abc"] == ["12", None, "1234"]
