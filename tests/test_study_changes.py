@@ -215,7 +215,8 @@ def test_what_was_read_before_does_not_depend_on_what_is_kept(monkeypatch):
     capture = small()
     first = changes(capture, scale_base=4.0)
     for most in (0, 1 << 26):  # nothing is kept, all is
-        monkeypatch.setattr(study, "_own", Kept(most, lambda read: read.weights.nbytes))
+        kept: Kept[study._Read] = Kept(most, lambda read: read.weights.nbytes)
+        monkeypatch.setattr(study, "_own", kept)
         for _ in range(2):
             again = changes(capture, scale_base=4.0)
             for name in study._NUMBERS:
