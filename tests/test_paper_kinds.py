@@ -209,9 +209,11 @@ def test_points_without_a_path_are_small_and_grey():
     (others,) = axes.collections
     ends = np.delete(plane.paths[:, -1], [0, 3])
     assert np.asarray(others.get_offsets()).tolist() == [[end.real, end.imag] for end in ends]
-    assert [to_hex(colour) for colour in others.get_facecolor()] == [NEUTRAL]
+    assert np.asarray(others.get_facecolor())[0, :3].tolist() == list(to_rgb(NEUTRAL))
     assert len(axes.lines) == 4
-    assert [words.get_text() for words in axes.get_legend().get_texts()] == ["pair 0", "pair 3"]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [words.get_text() for words in legend.get_texts()] == ["pair 0", "pair 3"]
 
 
 # Small multiples

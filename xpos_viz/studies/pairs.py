@@ -61,9 +61,8 @@ class Response:
     @property
     def few(self) -> tuple[int, ...]:
         """Places of at most :data:`TRAILS` pairs, the first and the last among them."""
-        return tuple(
-            np.unique(np.linspace(0, len(self.pairs) - 1, TRAILS).round()).astype(int).tolist()
-        )
+        places = np.linspace(0, len(self.pairs) - 1, TRAILS).round().astype(np.int64)
+        return tuple(np.unique(places).tolist())
 
     @property
     def left(self) -> NDArray[np.float64]:
