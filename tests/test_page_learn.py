@@ -27,7 +27,7 @@ def test_what_is_answered_is_explained_and_shown(step, language):
     text = texts(language)
     page = lesson(step, language, answers=f"{step.name}-{step.right}")
     because = text(f"learn.{step.name}.because")
-    assert words(page.subheader) == [text(f"learn.{step.name}.title")]
+    assert words(page.header)[0] == text(f"learn.{step.name}.title")
     assert words(page.success) == [text("learn.right", because=because)]
     assert not page.warning
     said = words(page.markdown)

@@ -217,4 +217,4 @@ def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:
     with st.expander(text("ui.code")):
         for part in parts:
             st.caption(f"`{part.__module__}.{part.__qualname__}`")
-            st.code(inspect.getsource(part))
+            st.code(inspect.getsource(part), wrap_lines=True)
