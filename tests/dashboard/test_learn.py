@@ -22,8 +22,10 @@ def test_all_steps_are_walked_through_by_keyboard(language, visit):
     press(page, page.get_by_role("link", name=text("pages.learn.link"), exact=True), "Enter")
     for done, step in enumerate(STEPS.values(), 1):
         title = text(f"learn.{step.name}.title")
-        page.get_by_role("heading", name=title, exact=True).wait_for()
+        heading = page.get_by_role("heading", name=title, exact=True)
+        heading.wait_for()
         settled(page)
+        assert done == 1 or heading.evaluate(FOCUSED)  # the link that led here is gone
         expect(page.locator(".js-plotly-plot")).to_have_count(0)
         choose(page, step, text)
         told = text("learn.progress", done=done, steps=len(STEPS))

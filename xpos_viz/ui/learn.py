@@ -1,5 +1,6 @@
 """The page of lessons: predict, move one thing, see what follows, and name it."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,19 @@ from xpos_viz.state.model import SWITCH
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import page, widgets
 from xpos_viz.ui.session import language, state
+
+_ARRIVE = """function arrive(step) {
+  const { dataset } = document.documentElement;
+  const before = dataset.step;
+  dataset.step = step;
+  if (!before || before === step || document.activeElement !== document.body) return;
+  const place = document.querySelector(`.st-key-step_${step}`);
+  const heading = place.querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  place.scrollIntoView();
+}"""
+"""Brings the keys and the eyes to a step whose link, which is gone, led to it."""
 
 
 def show() -> None:
@@ -36,6 +50,7 @@ def show() -> None:
         if opened:
             _named(step, seen(now), now, text)
         _on(step, now, text)
+        page.run("arrive", f"({_ARRIVE})({json.dumps(step.name)})")
 
 
 def _way(now: State, text: Text) -> None:
