@@ -18,10 +18,10 @@ def check_choice(what: str, word: object, legal: Collection[str]) -> None:
     Traceback (most recent call last):
         ...
     ValueError: unknown layout 'full'; use one of: interleaved, half.
-    >>> check_choice("page", "page_8", [f"page{number}" for number in range(30)])
+    >>> check_choice("row", "row_8", [f"row{number}" for number in range(30)])
     Traceback (most recent call last):
         ...
-    ValueError: unknown page 'page_8'; use one of 30, such as: page8, page28, page18, page9, page7, page6.
+    ValueError: unknown row 'row_8'; use one of 30, such as: row8, row28, row18, row9, row7, row6.
     """
     if word not in legal:
         raise ValueError(f"unknown {what} {word!r:.40}; {_way_out(word, [*filter(None, legal)])}.")
