@@ -27,7 +27,7 @@ def test_what_is_answered_is_explained_and_shown(step, language):
     text = texts(language)
     page = lesson(step, language, answers=f"{step.name}-{step.right}")
     because = text(f"learn.{step.name}.because")
-    assert words(page.subheader) == [text(f"learn.{step.name}.title")]
+    assert words(page.header)[0] == text(f"learn.{step.name}.title")
     assert words(page.success) == [text("learn.right", because=because)]
     assert not page.warning
     said = words(page.markdown)
@@ -111,3 +111,14 @@ def test_a_teacher_sees_notes_and_pictures_and_opens_answers(language):
     answer = next(each for each in page.expander if each.label == text("learn.answer"))
     assert not answer.proto.expanded
     assert text(f"learn.{FIRST.name}.because") in answer.markdown[0].value
+
+
+SUCH = {"en": "Use one of {}, such as: `turn, ", "zh": "可用的值有 {} 个，例如：`turn, "}
+
+
+@each_language
+def test_of_many_steps_those_are_told_that_are_like_the_one_that_was_asked_for(language):
+    (told,) = words(opened("learn", {"lesson": "turns", "lang": language}).warning)
+    _, such, rest = told.partition(SUCH[language].format(len(STEPS)))
+    assert such
+    assert len(rest.split(", ")) == 5

@@ -9,12 +9,12 @@ import plotly.io as pio
 import pytest
 from PIL import ImageColor
 
-from tests import drawn
+from tests import drawn, kinds
 from xpos_viz import Experiment, nope, rope, xpos
 from xpos_viz.comparison import compare
 from xpos_viz.experiment import STAGES
 from xpos_viz.figures.compare import decay_curves
-from xpos_viz.figures.plotly_pen import draw
+from xpos_viz.figures.plotly_pen import draw, fit, sketch
 from xpos_viz.figures.words import rounded
 from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.results import curves
@@ -474,3 +474,12 @@ def test_a_figure_for_a_projector_is_the_same_in_larger_type():
     for name in ("x", "y", "z"):
         before, after = (drawn.array(spec["data"][0][name]) for spec in (usual, large))
         np.testing.assert_array_equal(before, after)
+
+
+def test_a_plane_on_a_page_is_as_high_as_it_is_wide():
+    grows, layout = fit(kinds.plane()), sketch(kinds.plane()).to_dict()["layout"]
+    margin = layout["margin"]
+    assert grows.slope == 1
+    sides = (grows.narrowest, grows.widest)
+    assert [side - margin["l"] - margin["r"] for side in sides] == [200, 400]
+    assert layout["height"] - margin["t"] - margin["b"] == 200

@@ -9,12 +9,31 @@ from xpos_viz.ui import PAGES
 
 pytestmark = pytest.mark.browser
 
+WIDTHS = {"light": 1440, "dark": 390}
+each_scheme = pytest.mark.parametrize("scheme", WIDTHS)
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+
+@each_scheme
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_no_serious_fault_folded_or_not(name, scheme, visit):
+    assert faults(visit, name, scheme, {"name": "pronoun"}, WIDTHS[scheme]) == {}
+
+
+@each_scheme
+@pytest.mark.parametrize("width", WIDTHS.values())
+@pytest.mark.parametrize(
+    "settings",
+    [{"answers": "turn-b"}, {"answers": "turn-a"}, {"teacher": "yes", "lesson": "content"}],
+    ids=["right", "wrong", "taught"],
+)
+def test_a_step_has_no_serious_fault(settings, width, scheme, visit):
+    assert faults(visit, "learn", scheme, {"name": "pronoun"} | settings, width) == {}
+
+
+def faults(visit, name, scheme, settings, width):
+    """What is wrong with a page, whose folded parts are unfolded, by the names of the rules."""
     language = list(LANGUAGES)[scheme == "dark"]
-    page = visit({"name": "pronoun", "lang": language}, scheme=scheme)
+    page = visit(settings | {"lang": language}, scheme=scheme, width=width)
     page.get_by_role("link", name=texts(language)(f"pages.{name}.link"), exact=True).click()
     page.get_by_role("heading", name=texts(language)(f"pages.{name}.title"), exact=True).wait_for()
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
@@ -22,9 +41,8 @@ def test_a_page_has_no_serious_fault_folded_or_not(name, scheme, visit):
         folded.press("Enter")
     settled(page)
     found = Axe().run(page).response["violations"]
-    serious = {
+    return {
         fault["id"]: [node["html"][:160] for node in fault["nodes"]]
         for fault in found
         if fault["impact"] in ("serious", "critical")
     }
-    assert serious == {}

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 BARS = 58  # pixels below the axes, of usual type
 PHONE = {"width": 390, "height": 844}
-STACKED = [name for name in PAGES if name != "compare"]  # whose controls are not the picture's own
+STACKED = [name for name in PAGES if name not in ("compare", "learn")]  # controls at the foot
 COLUMN = ".stColumn:not(.stColumn .stColumn)"
 LIT = "(link) => getComputedStyle(link).backgroundColor !== 'rgba(0, 0, 0, 0)'"
 BOLD = "(link) => Number(getComputedStyle(link.querySelector('p')).fontWeight) >= 600"
@@ -66,6 +66,19 @@ def test_on_a_phone_the_picture_is_in_sight_while_a_slider_moves(name, visit):
     assert foot["y"] + foot["height"] == pytest.approx(PHONE["height"], abs=1)
     assert foot["y"] < handle["y"] < PHONE["height"] - 8
     assert bounds(picture)["y"] == top < foot["y"] - PHONE["height"] / 3
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+@pytest.mark.parametrize("step", ["speed", "content", "added", "heads"])  # all kinds of pictures
+def test_on_a_phone_what_is_moved_at_a_step_is_in_sight_with_its_picture(step, visit):
+    page = visit(SHORT | {"lesson": step, "teacher": "yes"}, **PHONE)
+    turn(page, "learn")
+    control, picture = page.locator(".st-key-at"), page.locator(".st-key-fit_step")
+    picture.locator(".js-plotly-plot").wait_for()
+    control.evaluate("(e) => e.scrollIntoView({ block: 'start' })")
+    top, shown = bounds(control), bounds(picture)
+    assert -1 < top["y"] < top["y"] + top["height"] <= shown["y"]
+    assert shown["y"] + shown["height"] < PHONE["height"]
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 

@@ -17,7 +17,7 @@ from xpos_viz.figures.screen.large import enlarged
 from xpos_viz.theme import INKS, Ink, Mode
 
 _PARTS: Mapping[type, Callable[[Any, Ink], Spec]] = MappingProxyType(
-    {Curves: curves.draw, Grid: grid.draw, Bars: bars.draw, Plane: plane.draw}
+    {Curves: curves.draw, Grid: grid.draw, Bars: bars.draw}
 )
 
 SIDES = 200, 480
@@ -95,6 +95,9 @@ def fit(description: Description, larger: float = 1.0) -> Fit:
         across = min(description.across or len(description.panels), len(description.panels))
         narrowest, widest = (larger * maps.width(across, side) for side in SIDES)
         return Fit(narrowest, widest, math.ceil(len(description.panels) / across) / across)
+    if isinstance(description, Plane):
+        narrowest, widest = (larger * plane.width(side) for side in plane.SIDES)
+        return Fit(narrowest, widest, 1)
     return Fit(larger * WIDTH, math.inf, RISE)
 
 
@@ -121,6 +124,8 @@ def _spec(description: Description, mode: Mode, width: int, *, stacked: bool = F
     if isinstance(description, Heatmaps):
         across = 1 if stacked else description.across or len(description.panels)
         return maps.draw(description, ink, width, across)
+    if isinstance(description, Plane):
+        return plane.draw(description, ink, width)
     return _PARTS[type(description)](description, ink)
 
 

@@ -39,6 +39,7 @@ _ALWAYS = """
   .st-key-live .stColumn:last-child { min-width: 17rem; }
   [class*="st-key-sides_"] .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+[class*="st-key-step_"] { scroll-margin-top: 4rem; }
 :has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
 @media (min-width: 40rem) { .st-key-formula .katex { font-size: 1.6rem; } }

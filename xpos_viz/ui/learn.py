@@ -1,5 +1,6 @@
 """The page of lessons: predict, move one thing, see what follows, and name it."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -17,6 +18,19 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.ui import page, widgets
 from xpos_viz.ui.session import language, state
 
+_ARRIVE = """function arrive(step) {
+  const { dataset } = document.documentElement;
+  const before = dataset.step;
+  dataset.step = step;
+  if (!before || before === step || document.activeElement !== document.body) return;
+  const place = document.querySelector(`.st-key-step_${step}`);
+  const heading = place.querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  place.scrollIntoView();
+}"""
+"""Brings the keys and the eyes to a step whose link, which is gone, led to it."""
+
 
 def show() -> None:
     """Draw the page."""
@@ -24,17 +38,19 @@ def show() -> None:
     page.head("learn", text)
     _way(now, text)
     step = STEPS[now.lesson]
-    asked, shown = st.columns([2, 3], gap="large")
-    with asked:
-        opened = _question(step, now, text)
-    with shown:
+    with st.container(key=f"step_{step.name}"):
+        asked, shown = st.columns([2, 3], gap="large")
+        with asked:
+            opened = _question(step, now, text)
+        with shown:
+            if opened:
+                _picture(step, now, text)
+            else:
+                st.info(text("learn.first"), icon=":material/visibility_off:")
         if opened:
-            _picture(step, now, text)
-        else:
-            st.info(text("learn.first"), icon=":material/visibility_off:")
-    if opened:
-        _named(step, seen(now), now, text)
-    _on(step, now, text)
+            _named(step, seen(now), now, text)
+        _on(step, now, text)
+        page.run("arrive", f"({_ARRIVE})({json.dumps(step.name)})")
 
 
 def _way(now: State, text: Text) -> None:
@@ -84,13 +100,13 @@ def _question(step: Step, now: State, text: Text) -> bool:
     chapter, chosen = chapter_of(step.name), _answer(step.name, now)
     if chapter.steps[0] is step:
         st.markdown(text(f"learn.{chapter.name}.words"))
-    st.subheader(text(f"learn.{step.name}.title"), anchor=False)
+    st.header(text(f"learn.{step.name}.title"), anchor=False)
     question = text(f"learn.{step.name}.question")
     st.markdown(question)
     widgets.control(
         partial(st.radio, label_visibility="collapsed"),
         "answers",
-        question,
+        question.replace("*", ""),
         chosen,
         lambda old, new: with_answer(old, step.name, new),
         options=(*OPTIONS, DOUBT),
@@ -137,7 +153,7 @@ def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     with st.container(key="formula"):
         formula = coloured(step.formula, page.mode())
         page.formula(text(f"learn.{step.name}.symbols"), (formula,), families, text)
-    st.code(printed(step, standing(now)), language="pycon")
+    st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)
 
 

@@ -15,6 +15,7 @@ from xpos_viz.ui.session import refusals
 _NAMED = 4  # most notices without a control
 _TOLD = "told"
 _ONE_OF = re.compile(r"use one of: (.+)\.$")
+_SUCH_AS = re.compile(r"use one of (\d+), such as: (.+)\.$")
 _WITHIN = re.compile(r"use (\d+) to (\d+)\.$")
 _NUMBER = re.compile(r" must be an? ((?:\w+ )?(?:integer|number))([^,]*), got ")
 _KINDS = {"integer": "whole", "whole number": "whole", "even integer": "even"}
@@ -69,6 +70,8 @@ def _reason(refusal: Refusal, text: Text) -> str:
     """What could be used, in the reader's language where the message has a known form."""
     if found := _ONE_OF.search(refusal.reason):
         return text("ui.reasons.one_of", words=found[1])
+    if found := _SUCH_AS.search(refusal.reason):
+        return text("ui.reasons.such_as", count=found[1], words=found[2])
     if found := _WITHIN.search(refusal.reason):
         return text("ui.reasons.within", first=found[1], last=found[2])
     if found := _NUMBER.search(refusal.reason):

@@ -43,6 +43,15 @@ _IN_SIGHT = """function seek(shown, count, looks) {
 }"""
 """Moves the row of links so that the one of the page is in its middle, on a narrow screen."""
 
+_REACHED = """function reach(place) {
+  const row = document.querySelector(place);
+  new ResizeObserver(() => {
+    if (row.scrollWidth > row.clientWidth) row.tabIndex = 0;
+    else row.removeAttribute("tabindex");
+  }).observe(row);
+}"""
+"""Lets the keyboard reach maps while they go on beyond the edge, so that its arrows move them."""
+
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
@@ -67,8 +76,8 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
     widgets.offer_none()
     notices.begin()
     st.html(layout.style(mode(), large=large()))
-    _run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
-    _run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages)}, 50)")
+    run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
+    run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages)}, 50)")
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
@@ -91,8 +100,16 @@ def _reconnect() -> None:
     """
 
 
-def _run(key: str, script: str) -> None:
-    """Let the browser run a script, once and whenever it changes."""
+def run(key: str, script: str) -> None:
+    """Let the browser run a script, once and whenever it changes.
+
+    Parameters
+    ----------
+    key
+        What names it among those of the page.
+    script
+        JavaScript.
+    """
     with st.container(key=f"script_{key}"):
         st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
@@ -174,6 +191,8 @@ def picture(shown: Picture, text: Text) -> None:
             layout.following(f"{around}_{shown.name}", figure.to_dict()["layout"]["height"], fit)
         )
         st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+        if around == "wide":
+            run(shown.name, f"({_REACHED})('.st-key-wide_{shown.name}')")
         if named := legends.markup(description, text("ui.legend_help")):
             st.html(named)
     if isinstance(description, Plane):
@@ -217,4 +236,4 @@ def code(parts: Sequence[Callable[..., object] | type], text: Text) -> None:
     with st.expander(text("ui.code")):
         for part in parts:
             st.caption(f"`{part.__module__}.{part.__qualname__}`")
-            st.code(inspect.getsource(part))
+            st.code(inspect.getsource(part), wrap_lines=True)

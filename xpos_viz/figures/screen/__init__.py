@@ -18,7 +18,7 @@ Spec = dict[str, Any]
 """A figure, or a part of one, in Plotly's words."""
 
 _FONT = "'Source Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
-_LEFT, _RIGHT = 64, 28  # pixels beside what has one pair of axes
+LEFT, RIGHT = 64, 28  # pixels beside what has one pair of axes
 _LETTERS = 44, 58  # in the first and in other lines of a title, on the narrowest screen
 _SINGLE = np.finfo(np.float32).max
 _LINE, _ENTRY = 17, 19  # pixels of a line of a title, and of one of a legend
@@ -26,12 +26,12 @@ _BARE = {"data": {"scatter": [{"type": "scatter"}]}}  # an empty template, as Pl
 _SECOND = 0.8  # type of other lines of a title, of that of the first
 
 
-def sheet(ink: Ink, height: int, below: int = 52, left: int = _LEFT, above: int = 16) -> Spec:
+def sheet(ink: Ink, height: float, below: int = 52, left: int = LEFT, above: int = 16) -> Spec:
     """Return the layout of one pair of axes, with room around it."""
     return base(ink) | {
         "plot_bgcolor": ink.page,
         "height": height + above + below,
-        "margin": {"l": left, "r": _RIGHT, "t": above, "b": below},
+        "margin": {"l": left, "r": RIGHT, "t": above, "b": below},
     }
 
 

@@ -4,18 +4,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Plane
-from xpos_viz.figures.screen import Spec, axis_style, legend, named, safe, sent, sheet
+from xpos_viz.figures.screen import LEFT, RIGHT, Spec, axis_style, legend, named, safe, sent, sheet
 from xpos_viz.figures.spans import plane_limit
 from xpos_viz.theme import LEVEL, Ink, stroke
 
-_HEIGHT = 324  # pixels of the axes
+SIDES = 200, 400
+"""Least and largest side of the square on a page, pixels of usual type."""
+
 _MOVED, _STILL = 150, 56  # below them: numbers, and a slider where there are steps
 _SMALL, _LARGE = 6, 9  # pixels of points without a path, and with one
 _STEP = 80  # milliseconds that a step is shown
 
 
-def draw(plane: Plane, ink: Ink) -> Spec:
+def width(side: float) -> float:
+    """Return the width of a sheet with a square of some side."""
+    return LEFT + side + RIGHT
+
+
+def draw(plane: Plane, ink: Ink, wide: float) -> Spec:
     """Draw paths and the points of the first step; frames move the points."""
+    side = min(wide - width(0), SIDES[1])
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1}
     traces = [
         _path(safe(plane.labels[point]), plane.paths[point], place)
@@ -33,7 +41,7 @@ def draw(plane: Plane, ink: Ink) -> Spec:
     both = style | {"range": [-limit, limit], "constrain": "domain", "zeroline": True}
     both |= {"zerolinecolor": ink.faint, "nticks": 7}
     down = {"title": named(plane.y, ink), "scaleanchor": "x", "constraintoward": "top"}
-    layout = sheet(ink, _HEIGHT, _MOVED if plane.steps else _STILL) | {
+    layout = sheet(ink, side, _MOVED if plane.steps else _STILL) | {
         "shapes": [circle | {"line": {"color": ink.faint, "width": 1}}],
         "hovermode": "closest",
         "legend": legend(ink, -0.4 if plane.steps else -0.16),
