@@ -130,7 +130,9 @@ dt { font-weight: 600; } dd { margin: 0 0 0.5rem; }
 @page { margin: 1.5cm; }
 @media print {
   body { padding: 0; max-width: none; font-size: 0.8rem; }
-  h2, h3 { break-after: avoid; } img, math, pre, aside, ol { break-inside: avoid; }
+  h2, h3, dt { break-after: avoid; }
+  math { font-size: 1rem; }
+  section, p, img, math, pre, aside, ol, dd { break-inside: avoid; }
   .answers { break-before: page; }
 }
 """

@@ -111,7 +111,7 @@ GROWTH = Chapter(
         Step(
             "side",
             right="b",
-            control=Control(("causal", "none"), "none"),
+            control=Control(("none", "causal"), "none"),
             see=_side,
             formula=r"\zeta_i^{(m-n)/B}=\zeta_i^{-|m-n|/B}\;>\;1\qquad(m<n)",
             line=logits,
