@@ -15,7 +15,6 @@ from pathlib import Path
 from benchmarks.pages import OURS, running
 from benchmarks.report import percentile, quartiles, table, verdict
 from benchmarks.viewer import Run, Viewer, viewing
-from xpos_viz.encoding import PARAMETERS
 from xpos_viz.ui import PAGES
 
 SESSIONS = 20
@@ -27,7 +26,6 @@ GOAL = 300
 
 WARM_UP = 2  # changes of a session that are not counted
 _MIB = 2**20
-_SLIDERS = ("gamma", "scale_base")
 
 Runs = dict[str, list[Run]]
 
@@ -82,13 +80,13 @@ def _together(pages: dict[int, str], viewers: list[Viewer], rounds: int) -> Runs
 
 
 def _moved(viewer: Viewer, rounds: int, chance: random.Random, pace: float) -> list[Run]:
-    """Move one of two sliders to another step, again and again, at a pace."""
+    """Move one of the sliders to another step, again and again, at a pace."""
     runs: list[Run] = []
     begin = time.monotonic()
     for place in range(WARM_UP + rounds):
         time.sleep(max(0.0, begin + place * pace - time.monotonic()))
-        key = _SLIDERS[place % 2]
-        runs.append(viewer.move(key, chance.randrange(len(PARAMETERS[key].steps))))
+        key = viewer.sliders[place % len(viewer.sliders)]
+        runs.append(viewer.move(key, chance))
     return runs[WARM_UP:]
 
 

@@ -9,6 +9,7 @@ from benchmarks.browser import STARTS, open_often
 from benchmarks.chromium import Browser, Session
 from benchmarks.pages import OURS, at_rest, chromium, opened, served
 from benchmarks.report import percentile, quartiles, table
+from benchmarks.viewer import LESSON
 from xpos_viz.ui import HOME, PAGES
 
 FIRST_BASE = 100_000
@@ -54,7 +55,7 @@ def take_laps(browser: Browser, url: str, rounds: int) -> tuple[Steps, Steps]:
     changed: Steps = {name: [] for name in PAGES}
     names = [*list(PAGES)[1:], HOME]
     for number in range(rounds):
-        with opened(browser, OURS, f"{url}?base={FIRST_BASE + number + 1}") as page:
+        with opened(browser, OURS, f"{url}?base={FIRST_BASE + number + 1}&{LESSON}") as page:
             for name in names * LAPS:
                 reach(page, name)
             change(page, HOME)
@@ -75,7 +76,8 @@ def reach(page: Session, name: str) -> Step:
 
 def change(page: Session, name: str) -> Step:
     """Move γ one step up, and wait until all has followed."""
-    slider = OURS.slider if name == HOME else "document.querySelector('.st-key-gamma input')"
+    key = "at" if name == "learn" else "gamma"
+    slider = OURS.slider if name == HOME else f"document.querySelector('.st-key-{key} input')"
     page.value(f"bench.begin({slider})")
     page.press_right()
     return _followed(page)
@@ -93,7 +95,7 @@ def _followed(page: Session) -> Step:
 
 def _path(name: str) -> str:
     """The path of a page."""
-    return "" if name == HOME else name
+    return {HOME: "", "learn": f"learn?{LESSON}"}.get(name, name)
 
 
 def _table(openings: Openings, reached: Steps, changed: Steps) -> list[str]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from random import Random
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
@@ -23,6 +24,9 @@ from benchmarks.chromium import TIMEOUT
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.livemap import PARTS
 from xpos_viz.ui import HOME
+
+LESSON = "teacher=yes&lesson=gamma"
+"""The step of the lessons that is shown, with its picture: what is moved there is γ."""
 
 _PROTOCOLS = [Subprotocol("streamlit")]
 
@@ -73,7 +77,7 @@ class Viewer:
 
     def __init__(self, socket: ClientConnection, page: str) -> None:
         self._socket, self._page = socket, page
-        self._address = ""
+        self._address = LESSON if page == "learn" else ""
         self._kept: dict[str, Element] = {}
         self._ids: dict[str, str] = {}
         self._options: dict[str, list[str]] = {}
@@ -84,13 +88,18 @@ class Viewer:
         """Ask for the page, and wait until all of it is there."""
         return self._run()
 
-    def move(self, key: str, place: int) -> Run:
-        """Release the slider of γ or B at one of its steps, and wait until all has followed."""
+    @property
+    def sliders(self) -> tuple[str, ...]:
+        """The sliders to be moved: γ and B, or that of the lesson."""
+        return ("at",) if self._page == "learn" else ("gamma", "scale_base")
+
+    def move(self, key: str, chance: Random) -> Run:
+        """Release a slider at a step drawn at random, and wait until all has followed."""
         if self._page == HOME:
-            self._say(key, PARAMETERS[key].steps[place])
+            self._say(key, chance.choice(PARAMETERS[key].steps))
         else:
             value = WidgetState(id=self._ids[key])
-            value.string_array_value.data.append(self._options[key][place])
+            value.string_array_value.data.append(chance.choice(self._options[key]))
             self._widgets[key] = value
         return self._run()
 

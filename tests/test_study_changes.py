@@ -15,6 +15,7 @@ from xpos_viz.statistics import attention_distance, attention_entropy, total_var
 from xpos_viz.studies import changes as study
 from xpos_viz.studies import tokens
 from xpos_viz.studies.changes import changes
+from xpos_viz.studies.kept import Kept
 
 GAMMA, SCALE_BASE = 0.3, 6.0
 
@@ -199,3 +200,24 @@ def test_what_is_refused():
     assert str(caught.value) == (
         "gamma must be a finite number > 0, got 0.0; the usual value is 0.4."
     )
+
+
+def test_weights_with_own_encodings_are_kept_within_a_limit():
+    kept: Kept[str] = Kept(10, len)
+    for key, value in (("a", "1234"), ("b", "12345"), ("a", "12"), ("c", "1234")):
+        kept.put(key, value)
+    assert [kept.get(key) for key in "abc"] == ["12", None, "1234"]
+    kept.put("d", "more than ten")
+    assert [kept.get(key) for key in "acd"] == [None, None, None]
+
+
+def test_what_was_read_before_does_not_depend_on_what_is_kept(monkeypatch):
+    capture = small()
+    first = changes(capture, scale_base=4.0)
+    for most in (0, 1 << 26):  # nothing is kept, all is
+        kept: Kept[study._Read] = Kept(most, lambda read: read.weights.nbytes)
+        monkeypatch.setattr(study, "_own", kept)
+        for _ in range(2):
+            again = changes(capture, scale_base=4.0)
+            for name in study._NUMBERS:
+                assert np.array_equal(getattr(again, name), getattr(first, name))

@@ -343,6 +343,8 @@ def pair_scores(
     """Scores at any positions: in one product where its growth fits, else cut into tiles."""
     if 0 in (q.numel(), k.numel()):
         return _product(q, k, rates, m, n)
+    if not rates.any():  # nothing is turned
+        return turned_product(q, k)
     low, high = torch.minimum(m.amin(-1), n.amin(-1)), torch.maximum(m.amax(-1), n.amax(-1))
     longest = longest_span(q, k, rates)
     if float((high - low).max()) <= longest:

@@ -44,6 +44,7 @@ MEASURES: tuple[str, ...] = ("variation", "entropy", "distance")
 _CELLS = 1 << 22  # weights of a layer that are formed at a time
 _AT_ONCE = 2  # strips that are computed at a time, each in a thread
 _STRIP = 128  # most queries of them: what none of these sees is not formed
+_WEIGHTS = 1 << 26  # bytes of weights with own encodings that are kept, of all texts
 _TEXTS = 64  # texts whose numbers are kept
 
 
@@ -252,12 +253,13 @@ def _strips(
     queries, keys = len(capture.query_positions), len(capture.key_positions)
     size = max(1, min(_STRIP, _CELLS // (capture.heads * keys)))
     parts = (slice(start, start + size) for start in range(0, queries, size))
-    return [partial(_strip, capture, layer, both, *vectors, part) for part in parts]
+    return [partial(_strip, capture, layer, own, both, *vectors, part) for part in parts]
 
 
 def _strip(
     capture: Capture,
     layer: int,
+    own: Encoding,
     encodings: tuple[Encoding, Encoding],
     q: Tensor,
     k: Tensor,
@@ -268,11 +270,36 @@ def _strip(
     mask = capture.masks[capture.place(layer)]
     seen = visible_keys(mask, m, n)
     keys = slice(_last(seen.any(0)) + 1)
-    before, after = (
-        attention_weights(capture.logits(layer, each, q[:, queries], k[:, keys], m, n[keys]))
-        for each in encodings
-    )
-    return _numbers(before, after, m, n[keys]).masked_fill(seen.sum(-1) < 2, torch.nan)
+
+    def read(encoding: Encoding) -> _Read:
+        at = (q[:, queries], k[:, keys], m, n[keys])
+        return _Read.of(attention_weights(capture.logits(layer, encoding, *at)), m, n[keys])
+
+    key = (capture.hash, layer, own, queries.start, queries.stop)
+    before = _own.get(key)
+    if before is None:
+        before = read(encodings[0])
+        _own.put(key, before)
+    after = read(encodings[1])
+    pairs = zip(before.numbers, after.numbers, strict=True)
+    moved = total_variation(before.weights, after.weights)
+    numbers = torch.stack([moved, *(number for pair in pairs for number in pair)])
+    return numbers.masked_fill(seen.sum(-1) < 2, torch.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What some queries read: their weights, and entropy, mean distance and share of the sink."""
+
+    weights: Float[Tensor, "heads queries keys"]
+    numbers: tuple[Tensor, Tensor, Tensor]
+
+    @classmethod
+    def of(cls, weights: Tensor, m: Tensor, n: Tensor) -> "_Read":
+        """Take the numbers of weights of queries at m and keys at n."""
+        distance = attention_distance(weights, query_positions=m, key_positions=n)
+        sink = sink_share(weights, key_positions=n)
+        return cls(weights, (attention_entropy(weights), distance, sink))
 
 
 def _turned(capture: Capture, own: Encoding, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
@@ -287,20 +314,5 @@ def _last(keys: Bool[Tensor, " keys"]) -> int:
     return int((keys * torch.arange(len(keys))).amax())
 
 
-def _numbers(
-    before: Tensor, after: Tensor, m: Tensor, n: Tensor
-) -> Float[Tensor, "numbers heads queries"]:
-    """All numbers of each query."""
-    at = {"query_positions": m, "key_positions": n}
-    both = (before, after)
-    return torch.stack(
-        [
-            total_variation(*both),
-            *(attention_entropy(weights) for weights in both),
-            *(attention_distance(weights, **at) for weights in both),
-            *(sink_share(weights, key_positions=n) for weights in both),
-        ]
-    )
-
-
 _kept: Kept[Changes] = Kept(_TEXTS)
+_own: Kept[_Read] = Kept(_WEIGHTS, lambda read: read.weights.nbytes)

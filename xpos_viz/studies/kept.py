@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -14,7 +14,9 @@ class Kept(Generic[Value]):
     Parameters
     ----------
     most
-        How many.
+        How many, or how large all of them together may be.
+    size
+        How large a result is.
 
     Examples
     --------
@@ -25,8 +27,9 @@ class Kept(Generic[Value]):
     (None, 'b')
     """
 
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
+    def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:
+        self._most, self._size, self._lock = most, size, threading.Lock()
+        self._used = 0
         self._results: OrderedDict[Hashable, Value] = OrderedDict()
 
     def get(self, key: Hashable) -> Value | None:
@@ -37,8 +40,11 @@ class Kept(Generic[Value]):
             return self._results.get(key)
 
     def put(self, key: Hashable, value: Value) -> None:
-        """Keep a result, and let the one go that was not used for longest."""
+        """Keep a result, and let those go that were not used for longest."""
         with self._lock:
+            if key in self._results:
+                self._used -= self._size(self._results.pop(key))
             self._results[key] = value
-            while len(self._results) > self._most:
-                self._results.popitem(last=False)
+            self._used += self._size(value)
+            while self._used > self._most:
+                self._used -= self._size(self._results.popitem(last=False)[1])
