@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.dashboard.page import settled
+from tests.dashboard.page import parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz.figures.lessons import sentence
 from xpos_viz.lessons import STEPS
@@ -66,9 +66,9 @@ def _moved(page, step, text):
     else:
         start = step.control.values.index(step.control.start)
         press_until(page, control, ["ArrowRight" if start == 0 else "ArrowLeft"])
-    becomes(lambda: "at=" in page.url, wanted=True, wish="a place in the address")
+    becomes(lambda: "at" in parameters(page), wanted=True, wish="a place in the address")
     settled(page)
-    at = step.control.values[int(page.url.partition("&at=")[2].partition("&")[0])]
+    at = step.control.values[int(parameters(page)["at"])]
     assert at != step.control.start
     if step.name not in MEASURED:
         told = sentence("sentence", step, step.see(at), text)
