@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.page import document
-from xpos_viz.figures.lessons import coloured, printed, sentence, step_figure
+from xpos_viz.figures.lessons import cited, coloured, printed, sentence, step_figure
 from xpos_viz.figures.paper_pen import save
-from xpos_viz.figures.words import family_formula, family_name
 from xpos_viz.lessons import CHAPTERS, OPTIONS, Chapter, Step
 from xpos_viz.state import State
 from xpos_viz.texts import Text
@@ -76,9 +74,8 @@ def _step(number: str, step: Step, text: Text) -> Iterator[str]:
     yield _words(sentence("sentence", step, seen, text))
     yield convert(coloured(step.formula, "light"), display="block")
     yield _words(text(f"learn.{step.name}.symbols"))
-    for family in (REGISTRY[name] for name in step.families):
-        of = f"{family_name(family, text)}: {family_formula(family)} ({family.source})"
-        yield f'<p class="faint">{_safe(of)}</p>'
+    for source in cited(step, text):
+        yield f'<p class="faint">{_safe(source)}</p>'
     yield f"<pre>{_safe(printed(step, at))}</pre>"
 
 
@@ -133,7 +130,9 @@ dt { font-weight: 600; } dd { margin: 0 0 0.5rem; }
 @page { margin: 1.5cm; }
 @media print {
   body { padding: 0; max-width: none; font-size: 0.8rem; }
-  h2, h3 { break-after: avoid; } img, math, pre, aside, ol { break-inside: avoid; }
+  h2, h3, dt { break-after: avoid; }
+  math { font-size: 1rem; }
+  section, p, img, math, pre, aside, ol, dd { break-inside: avoid; }
   .answers { break-before: page; }
 }
 """

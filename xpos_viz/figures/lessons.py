@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.description import (
     Bar,
     Bars,
@@ -16,7 +17,7 @@ from xpos_viz.figures.description import (
     Mark,
     Plane,
 )
-from xpos_viz.figures.words import fixed, number, percent, rounded, tiny
+from xpos_viz.figures.words import family_name, fixed, number, percent, rounded, tiny
 from xpos_viz.lessons import Arrows, Heights, Lines, Matrix, Seen, Step
 from xpos_viz.texts import Text
 from xpos_viz.theme import WORDS, Mode
@@ -70,6 +71,12 @@ def coloured(formula: str, mode: Mode) -> str:
 def printed(step: Step, at: float | str) -> str:
     """Return the line of a step and what it gives, as a Python prompt shows them."""
     return f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}"
+
+
+def cited(step: Step, text: Text) -> tuple[str, ...]:
+    """Return where the encodings of a step are from; their formulas are the step's matter."""
+    families = (REGISTRY[name] for name in step.families)
+    return tuple(f"{family_name(family, text)}: {family.source}" for family in families)
 
 
 def step_figure(step: Step, seen: Seen, text: Text) -> Description:

@@ -135,7 +135,7 @@ ATTENTION = Chapter(
         Step(
             "root",
             right="c",
-            control=Control(_WIDTHS, 4),
+            control=Control(_WIDTHS, 64),
             see=_root,
             formula=r"\role{0}{w_n}=\frac{e^{s_n}}{\sum_j e^{s_j}},\qquad"
             r"\role{1}{w_n}=\frac{e^{s_n/\sqrt d}}{\sum_j e^{s_j/\sqrt d}}",
@@ -156,8 +156,8 @@ ATTENTION = Chapter(
         ),
         Step(
             "lead",
-            right="b",
-            control=Control(tuple(float(lead) for lead in range(-6, 7)), 6.0),
+            right="a",
+            control=Control(tuple(float(lead) for lead in range(-6, 7)), 1.0),
             see=_lead,
             formula=r"\role{0}{w(\ell)}=\frac{e^{\ell}}{e^{\ell}+1},\qquad"
             r"\role{1}{w(\ell)-w(\ell-1)}",

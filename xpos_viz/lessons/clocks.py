@@ -117,7 +117,7 @@ CLOCKS = Chapter(
         Step(
             "added",
             right="c",
-            control=Control(_COUNTS, 1.0),
+            control=Control(_COUNTS, 8.0),
             see=_add,
             formula=r"\role{0}{\frac{g[\Delta]}{d/2}}=\frac{1}{d/2}\sum_{i=0}^{d/2-1}\cos(\Delta\,\theta_i)",
             line=added,

@@ -101,7 +101,7 @@ FADING = Chapter(
         Step(
             "halves",
             right="a",
-            control=Control(_DISTANCES, 0.0),
+            control=Control(_DISTANCES, 512.0),
             see=_halves,
             formula=r"\role{0}{\zeta_i^{\Delta/B}}=\role{1}{\tfrac12}"
             r"\quad\Leftrightarrow\quad\Delta=h_i=-B\,\frac{\ln\,2}{\ln\zeta_i}",
@@ -112,7 +112,7 @@ FADING = Chapter(
         Step(
             "gamma",
             right="c",
-            control=Control(_GAMMAS, 0.4),
+            control=Control(_GAMMAS, 2.0),
             see=_gamma,
             formula=r"\role{0}{h_i}=-B\,\frac{\ln\,2}{\ln\zeta_i},"
             r"\qquad\zeta_i=\frac{2i/d+\gamma}{1+\gamma}",

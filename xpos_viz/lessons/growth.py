@@ -111,7 +111,7 @@ GROWTH = Chapter(
         Step(
             "side",
             right="b",
-            control=Control(("causal", "none"), "causal"),
+            control=Control(("none", "causal"), "none"),
             see=_side,
             formula=r"\zeta_i^{(m-n)/B}=\zeta_i^{-|m-n|/B}\;>\;1\qquad(m<n)",
             line=logits,
@@ -121,7 +121,7 @@ GROWTH = Chapter(
         Step(
             "overflow",
             right="a",
-            control=Control(_SHIFTS, 0.0),
+            control=Control(_SHIFTS, 50.0),
             see=_overflow,
             formula=r"q'_m=q\,e^{\lambda m},\qquad k'_n=k\,e^{-\overline{\lambda}n},"
             r"\qquad\left|e^{-\overline{\lambda}n}\right|=\zeta_i^{-n/B}",
@@ -131,7 +131,7 @@ GROWTH = Chapter(
         ),
         Step(
             "formats",
-            right="c",
+            right="a",
             control=Control(_BASES, 512.0),
             see=_formats,
             formula=r"\role{0}{\log_{10}\zeta_0^{-n/B}}=\frac{n}{B}\log_{10}\frac{1+\gamma}{\gamma}\le\log_{10}M",
@@ -142,7 +142,7 @@ GROWTH = Chapter(
         Step(
             "origin",
             right="b",
-            control=Control(_ORIGINS, 0.0),
+            control=Control(_ORIGINS, 4096.0),
             see=_origin,
             formula=r"\role{0}{\zeta_0^{(m-o)/B}}\cdot\role{1}{\zeta_0^{-(n-o)/B}}=\zeta_0^{(m-n)/B},\qquad\zeta_0^{-|n-o|/B}\le\role{2}{M}",
             line=largest,

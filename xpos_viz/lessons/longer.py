@@ -18,9 +18,10 @@ from xpos_viz.module import RotaryXPos
 
 # -- resolution
 
+XPOS = xpos(64)
 G = {
     name: decay_curve(encoding, range(1025))
-    for name, encoding in (("rope", rope(64)), ("xpos", xpos(64)))
+    for name, encoding in (("rope", rope(64)), ("xpos", XPOS))
 }
 _DIVISORS = torch.logspace(-2, 6, 65, base=2.0, dtype=torch.float64)
 
@@ -35,6 +36,7 @@ def _divided(divisor: float) -> Seen:
     gain = gained(_DIVISORS[:, None])
     here = float(gained(divisor))
     numbers = {"divisor": divisor, "gain": here}
+    numbers |= {"gamma": XPOS["gamma"], "scale_base": XPOS["scale_base"]}
     numbers |= {name: float(resolution(curve / divisor)) for name, curve in G.items()}
     lines = {"ratio": gain.numpy(), "even": np.ones(len(gain))}
     marks = {"ratio": (divisor, here)}
@@ -193,7 +195,7 @@ LONGER = Chapter(
     (
         Step(
             "divided",
-            right="c",
+            right="a",
             control=Control((0.25, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), 8.0),
             see=_divided,
             formula=r"R(s)=\frac{\sum_i e^{s_i}(e^{s_i}-e^{s_{i+1}})}{(\sum_i e^{s_i})^2},\qquad"
@@ -204,7 +206,7 @@ LONGER = Chapter(
         Step(
             "blocks",
             right="b",
-            control=Control((2, 4, 8, 16), 16),
+            control=Control((2, 4, 8, 16), 4),
             see=_blocks,
             formula=r"(\lfloor m/b\rfloor-1)\,b\le n\le m",
             line=farthest,
@@ -223,7 +225,7 @@ LONGER = Chapter(
         ),
         Step(
             "cost",
-            right="c",
+            right="a",
             control=Control((64, 128, 256, 512, 1024), 64),
             see=_cost,
             formula=r"\role{0}{q\,\overline{k}},\qquad\role{1}{q\,e^{\mathrm{i}\theta m}},\qquad"

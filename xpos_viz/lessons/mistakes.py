@@ -111,7 +111,7 @@ def reproduced(how: str) -> Tensor:
 
 def off(how: str) -> Tensor:
     """How far they are from the model's own, at most, in each head."""
-    return (reproduced(how) - own_weights()).abs().amax((-2, -1))
+    return (reproduced(how) - own_weights()).abs().amax((-2, -1)).double()
 
 
 def own_weights() -> Tensor:
@@ -167,8 +167,8 @@ def stopped(scores: ScoreFunction) -> str:
 def departures(scores: ScoreFunction) -> Tensor:
     """How far some code departs from each of the invariants; NaN where it stops."""
     if stopped(scores):
-        return torch.full((len(CHECKS),), torch.nan)
-    return torch.tensor([check(scores, XPOS) for check in CHECKS.values()])
+        return torch.full((len(CHECKS),), torch.nan, dtype=torch.float64)
+    return torch.tensor([check(scores, XPOS) for check in CHECKS.values()]).double()
 
 
 def tried(how: str) -> str | Tensor:
@@ -249,7 +249,7 @@ MISTAKES = Chapter(
         Step(
             "printed",
             right="c",
-            control=Control(tuple(TRIED), "printed"),
+            control=Control(tuple(TRIED), "patched"),
             see=_printed,
             formula=r"\role{0}{|y-y_0|}<10^{-6}",
             line=tried,

@@ -144,7 +144,7 @@ OTHERS = Chapter(
         Step(
             "subtract",
             right="b",
-            control=Control((-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0), 4.0),
+            control=Control((-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0), -4.0),
             see=_subtract,
             formula=r"\role{0}{\ell\cdot\frac{2}{d}\sum_i\zeta_i^{\Delta/B}},\qquad"
             r"\role{1}{\ell-\mathrm{slope}\cdot\Delta}",
@@ -155,7 +155,7 @@ OTHERS = Chapter(
         Step(
             "stretch",
             right="b",
-            control=Control((1.0, 2.0, 4.0, 8.0, 16.0), 1.0),
+            control=Control((1.0, 2.0, 4.0, 8.0, 16.0), 4.0),
             see=_stretch,
             formula=r"\role{1}{\theta_i/s},\qquad"
             r"\role{2}{(1-\rho_i)\,\theta_i/s+\rho_i\,\theta_i}",
@@ -166,7 +166,7 @@ OTHERS = Chapter(
         Step(
             "fit",
             right="a",
-            control=Control((0.0, 10.0, 100.0, 300.0, 600.0, 1000.0), 0.0),
+            control=Control((0.0, 10.0, 100.0, 300.0, 600.0, 1000.0), 300.0),
             see=_fit,
             formula=r"k=e^{\mathrm{i}r\theta},\qquad"
             r"\role{0}{2\sum_i\cos\theta_i(\Delta-r)},\qquad"

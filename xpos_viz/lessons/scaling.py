@@ -81,7 +81,7 @@ SCALING = Chapter(
         Step(
             "product",
             right="c",
-            control=Control(_PLACES, 0.0),
+            control=Control(_PLACES, 4.0),
             see=_product,
             formula=r"\role{0}{\zeta_i^{m/B}}\cdot\role{1}{\zeta_i^{-n/B}}=\role{2}{\zeta_i^{(m-n)/B}}",
             line=kept,
@@ -91,7 +91,7 @@ SCALING = Chapter(
         Step(
             "shrink",
             right="b",
-            control=Control(tuple(TERMS), "turned"),
+            control=Control(tuple(TERMS), "shrunk"),
             see=_shrink,
             formula=r"s(m,n)=\mathrm{Re}\sum_i q_i\,\overline{k_i}"
             r"\;\zeta_i^{(m-n)/B}\,e^{\mathrm{i}\theta_i(m-n)}",
@@ -102,7 +102,7 @@ SCALING = Chapter(
         Step(
             "same",
             right="a",
-            control=Control(tuple(WAYS), "right"),
+            control=Control(tuple(WAYS), "same"),
             see=_same,
             formula=r"\zeta_i^{m/B}\,\zeta_i^{-n/B}=\zeta_i^{(m-n)/B},\qquad\zeta_i^{m/B}\,\zeta_i^{n/B}=\zeta_i^{(m+n)/B}",
             line=scaled,

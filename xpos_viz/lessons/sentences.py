@@ -1,6 +1,6 @@
 r"""Real sentences: what XPos does to the weights of a real model, and what it cannot know.
 
-The model learnt its queries and keys under RoPE. XPos in its place shows what the decay takes
+The model learned its queries and keys under RoPE. XPos in its place shows what the decay takes
 and gives, not what a model would read that was trained with it.
 """
 
@@ -38,7 +38,7 @@ _EVERY = 4  # pairs
 
 def at_blue(encoding: Encoding | None = None) -> Tensor:
     """Weights of all tokens of the story, read by the query; None is as the model has them."""
-    return sample_capture("lantern").weights(18, encoding)[6, BLUE]
+    return sample_capture("lantern").weights(18, encoding)[6, BLUE].double()
 
 
 @cache
@@ -70,7 +70,7 @@ def _story(scale_base: float) -> Seen:
 def at_answer(encoding: Encoding | None = None) -> Tensor:
     """The weight that each of the heads gives to the answer; None is as the model has it."""
     layers = {layer: sample_capture("bridge").weights(layer, encoding) for layer, _ in HEADS}
-    return torch.stack([layers[layer][head, IN, MARCH] for layer, head in HEADS])
+    return torch.stack([layers[layer][head, IN, MARCH] for layer, head in HEADS]).double()
 
 
 def answered(scale_base: float) -> Tensor:
@@ -92,16 +92,21 @@ def _bridge(scale_base: float) -> Seen:
     return Seen(Heights(labels, series, (0.0, 1.0)), numbers)
 
 
+def at_word(word: str, encoding: Encoding | None = None) -> Tensor:
+    """Weights of the English tokens, read by a Chinese word; None is as the model has them."""
+    weights = sample_capture("translation").weights(9, encoding)
+    return weights[2, PARTNERS[word][0], :_ENGLISH].double()
+
+
 def translated(word: str) -> Tensor:
-    """Weights of the English tokens, read by a Chinese word."""
-    return sample_capture("translation").weights(9, XPOS)[2, PARTNERS[word][0], :_ENGLISH]
+    """The same under XPos."""
+    return at_word(word, XPOS)
 
 
 def _translation(word: str) -> Seen:
     """What a Chinese word reads of the English sentence, before and after."""
     query, key = PARTNERS[word]
-    before = sample_capture("translation").weights(9)[2, query, :_ENGLISH]
-    after = translated(word)
+    before, after = at_word(word), translated(word)
     numbers = {"word": word, "distance": float(query - key), "scale_base": XPOS["scale_base"]}
     numbers |= {"before": float(before[key]), "after": float(after[key])}
     numbers |= {"kept": float(after[key] / before[key])}
@@ -172,11 +177,11 @@ SENTENCES = Chapter(
             see=_translation,
             formula=_WEIGHTS + r",\qquad\Delta=m-n",
             line=translated,
-            parts=(attention_weights,),
+            parts=(at_word, attention_weights),
         ),
         Step(
             "meaning",
-            right="c",
+            right="a",
             control=Control((0.0, 1.0, 4.0, 16.0, 32.0, 51.0, 64.0, 128.0, 256.0, 512.0), 51.0),
             see=_meaning,
             formula=r"\role{0}{|q_i'\,\overline{k_i'}|}=|q_i\,\overline{k_i}|\;\zeta_i^{\Delta/B},\qquad\role{1}{|q_i'\,\overline{l_i'}|}=|q_i\,\overline{l_i}|\;\zeta_i^{\Delta/B}",

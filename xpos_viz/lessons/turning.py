@@ -74,7 +74,7 @@ def _speed(theta: float) -> Seen:
     """Six tokens, and how near to each other the closest two arrows are."""
     arrows = fan(theta).tolist()
     numbers = {"theta": theta, "tokens": 2 * math.pi / theta if theta else math.inf}
-    numbers |= {"neighbours": apart(arrows[0], arrows[1])}
+    numbers |= {"neighbors": apart(arrows[0], arrows[1])}
     numbers |= {"nearest": min(apart(*two) for two in combinations(arrows, 2))}
     return Seen(Arrows(dict(zip(_TOKENS, arrows, strict=True)), _LIMIT), numbers)
 
@@ -105,7 +105,7 @@ TURNING = Chapter(
         Step(
             "speed",
             right="b",
-            control=Control(_SPEEDS, 0.1),
+            control=Control(_SPEEDS, 1.0),
             see=_speed,
             formula=r"\role{0}{q},\quad\role{1}{q\,e^{\mathrm{i}\theta}},\quad\role{2}{q\,e^{2\mathrm{i}\theta}},\quad\ldots\quad\role{5}{q\,e^{5\mathrm{i}\theta}}",
             line=fan,

@@ -6,8 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from xpos_viz.encoding import REGISTRY
-from xpos_viz.figures.lessons import coloured, printed, sentence
+from xpos_viz.figures.lessons import cited, coloured, printed, sentence
 from xpos_viz.figures.words import number
 from xpos_viz.lessons import CHAPTERS, DOUBT, OPTIONS, STEPS, Seen, Step, chapter_of
 from xpos_viz.pictures.learn import pictures, seen, standing
@@ -149,10 +148,11 @@ def _picture(step: Step, now: State, text: Text) -> None:
 def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     """The sentence that names it, the formula, and the line that computes it."""
     page.notice([sentence("sentence", step, what, text)], text)
-    families = tuple(REGISTRY[name] for name in step.families)
     with st.container(key="formula"):
         formula = coloured(step.formula, page.mode())
-        page.formula(text(f"learn.{step.name}.symbols"), (formula,), families, text)
+        page.formula(text(f"learn.{step.name}.symbols"), (formula,), (), text)
+        st.caption("  
+".join(cited(step, text)))
     st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)
 
