@@ -161,7 +161,7 @@ class Viewer:
         if kind == "slider":
             key = element.slider.id.rpartition("-")[2]
             self._ids[key], self._options[key] = element.slider.id, [*element.slider.options]
-        elif kind == "bidi_component":
+        elif kind == "bidi_component" and "livemap" in element.bidi_component.component_name:
             self._ids["livemap"] = element.bidi_component.id
 
 

@@ -56,8 +56,9 @@ def read(data):
 
 def picture(page):
     """The live map as it is sent."""
-    (component,) = page.get("bidi_component")
-    return component.proto
+    protos = (component.proto for component in page.get("bidi_component"))
+    (found,) = (proto for proto in protos if proto.component_name == "xpos_viz_livemap")
+    return found
 
 
 def told(page):

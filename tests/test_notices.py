@@ -70,7 +70,11 @@ def test_what_has_no_control_here_is_said_above_the_title(address):
 def test_what_is_refused_of_a_picture_is_said_above_it():
     page = compared(SHORT | {"gamma": "-1", "stop": "0"})
     drawn = list(elements(page.main))
-    (place,) = (i for i, element in enumerate(drawn) if element.type == "bidi_component")
+    place = next(
+        i
+        for i, element in enumerate(drawn)
+        if element.type == "bidi_component" and "livemap" in element.proto.component_name
+    )
     assert [element.type for element in drawn[place - 2 : place]] == ["warning", "warning"]
     page = release(page, stage="weights")
     assert not page.warning

@@ -48,7 +48,7 @@ def test_each_picture_has_a_name_for_a_file_and_numbers(name, address):
     state, _ = from_address(address)
     pictures = PICTURES[name](state, texts("en"))
     names = [picture.name for picture in pictures]
-    assert len(set(names)) == len(names) >= 2 - (name in ("decay", "layers"))
+    assert len(set(names)) == len(names) >= 2 - (name in ("decay", "layers", "learn"))
     for picture in pictures:
         assert re.fullmatch("[a-z_]+", picture.name)
         table = picture.table()

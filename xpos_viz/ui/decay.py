@@ -116,7 +116,7 @@ def _keep(now: State, text: Text) -> None:
     )
     if now.kept_curves:
         widgets.always(
-            st.multiselect,
+            partial(st.pills, selection_mode="multi", wrap=True),
             "kept_curves",
             text("ui.kept_curves"),
             list(now.kept_curves),

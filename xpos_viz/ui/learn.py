@@ -151,8 +151,7 @@ def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     with st.container(key="formula"):
         formula = coloured(step.formula, page.mode())
         page.formula(text(f"learn.{step.name}.symbols"), (formula,), (), text)
-        st.caption("  
-".join(cited(step, text)))
+        st.caption("  \n".join(cited(step, text)))
     st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)
 
