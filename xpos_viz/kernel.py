@@ -48,7 +48,7 @@ whole positions, and at real ones as exact as float64 holds the difference of tw
 """
 
 _GROWTH = 2 / 3  # share of a dtype's exponent range that growth inside one product may take
-_LEAF = 32  # tokens a side at which a tile near the diagonal is summed cell by cell
+_LEAF = 32  # tokens a side at which a tile near the diagonal is summed cell by cell, of one head
 _CELLS = 1 << 16  # cells summed at a time in lag form, which bounds its memory
 _LOST = 1e-290  # a float64 sum below this may have lost terms to underflow
 
@@ -343,7 +343,7 @@ def pair_scores(
     """Scores at any positions: in one product where its growth fits, else cut into tiles."""
     if 0 in (q.numel(), k.numel()):
         return _product(q, k, rates, m, n)
-    if not rates.any():  # nothing is turned
+    if rates.ndim == 1 and not rates.any():  # nothing is turned, for no head
         return turned_product(q, k)
     low, high = torch.minimum(m.amin(-1), n.amin(-1)), torch.maximum(m.amax(-1), n.amax(-1))
     longest = longest_span(q, k, rates)
@@ -380,7 +380,8 @@ def _tiles(
         return _product(q, k, rates, m - last_n, n - last_n)
     if last_m <= first_n:
         return _acausal(q, k, rates, m, n)
-    if len(m) * len(n) <= _LEAF**2:
+    heads = max(math.prod(x.shape[:-2]) for x in (q, k))
+    if heads * len(m) * len(n) <= _LEAF**2:
         return _cell_by_cell(q, k, rates, m, n)
     row = len(m) // 2
     column = int(torch.searchsorted(n, m[row], right=True))  # keys no later than that query
