@@ -14,6 +14,7 @@ from xpos_viz import (
     attention_logits,
     attention_scores,
     attention_weights,
+    kernel,
     nope,
     rope,
     xpos,
@@ -293,3 +294,22 @@ def test_far_from_the_origin_a_factor_may_end_but_scores_do_not():
         _, turned = apply_encoding(x, x, encoding, **at)
         assert bool(turned.isfinite().all()) is not ends
         assert attention_scores(x, x, encoding, **at).item() == pytest.approx(2.0)
+
+
+def test_few_cells_are_summed_one_by_one_however_many_the_heads(monkeypatch):
+    """Steep decay in many heads: a tile near the diagonal is cut until its cells are few."""
+    taken = []
+
+    def counted(q, k, rates, m, n):
+        taken.append(len(q) * len(m) * len(n))
+        return cell_by_cell(q, k, rates, m, n)
+
+    cell_by_cell = kernel._cell_by_cell
+    monkeypatch.setattr(kernel, "_cell_by_cell", counted)
+    encoding = xpos(4, gamma=0.01, scale_base=0.02)
+    q, k = cases.normal(2, 64, 48, 4)
+    scores = attention_scores(q, k, encoding)
+    assert 0 < max(taken) <= kernel._LEAF**2
+    for head in (0, 63):
+        alone = attention_scores(q[head], k[head], encoding)
+        assert torch.allclose(scores[head], alone, rtol=1e-9, atol=1e-12, equal_nan=True)
