@@ -12,7 +12,7 @@ from xpos_viz.figures.passage import LEVELS, Passage, Token, markup, tint
 from xpos_viz.figures.tokens import BARS, STEPS, bars, head_maps, tinted
 from xpos_viz.figures.words import percent, rounded
 from xpos_viz.inputs import Sample
-from xpos_viz.inputs.sample import SAMPLES, read_sample, token_labels
+from xpos_viz.inputs.sample import read_sample, token_labels
 from xpos_viz.studies.tokens import PIECE, all_heads, read
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.theme import INKS, PALETTES, Mode
@@ -188,7 +188,7 @@ def test_words_that_are_read_in_pieces_are_explained():
     assert token_labels("pronoun")[8:10] == ("suit", "case")
     explained = {
         name: said in tinted(read(Sample(name, 8, 2), FADING, 20), texts("en")).notes
-        for name in SAMPLES
+        for name in ("tidebook", "harbour", "pronoun", "chinese")
     }
     assert explained == {"tidebook": True, "harbour": False, "pronoun": True, "chinese": False}
 

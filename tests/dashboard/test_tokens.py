@@ -42,8 +42,8 @@ def test_a_text_is_read_moved_and_taken_along(visit, scheme):
         ".map((n) => n.firstChild?.data ?? n.data).join('')"
     )
     assert said == str(read_sample("pronoun")["text"])
-    full = f"rgb({', '.join(map(str, channels(tint(-5, 'blue_red', scheme))))})"
-    assert tokens.first.evaluate(STYLE, "backgroundColor") == full
+    faded = f"rgb({', '.join(map(str, channels(tint(-4, 'blue_red', scheme))))})"
+    assert tokens.first.evaluate(STYLE, "backgroundColor") == faded
     assert "dotted" in tokens.first.evaluate(STYLE, "textDecoration")
     assert tokens.nth(20).evaluate(STYLE, "outlineStyle") == "solid"
     assert "token 0" in (tokens.first.get_attribute("title") or "")
