@@ -122,3 +122,13 @@ def test_of_many_steps_those_are_told_that_are_like_the_one_that_was_asked_for(l
     _, such, rest = told.partition(SUCH[language].format(len(STEPS)))
     assert such
     assert len(rest.split(", ")) == 5
+
+
+def test_several_answers_to_one_question_count_once():
+    """Only an address can have them; the last one is shown."""
+    every = ",".join(f"{step}-{option}" for step in STEPS for option in (*OPTIONS, DOUBT))
+    page = lesson(FIRST, answers=every)
+    assert page.radio[0].value == DOUBT
+    total = len(STEPS)
+    done = texts("en")("learn.progress", done=total, steps=total)
+    assert page.get("progress")[0].proto.text == done

@@ -5,6 +5,7 @@ from string import Template
 
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.plotly_pen import Fit
+from xpos_viz.state.model import MAX_KEPT_CURVES
 from xpos_viz.theme import INKS, Mode
 
 LARGE = 1.375
@@ -67,7 +68,7 @@ _LIT = "\n".join(
     f'[class*="st-key-fit_"]:has(.xv-at-{place}:is(:hover, :focus)) '
     f":is(.scatterlayer, .barlayer) > .trace:not(:nth-child({place + 1})) "
     "{ opacity: .1 !important; }"
-    for place in range(2 * len(REGISTRY))  # lines, after their bands
+    for place in range(2 * (len(REGISTRY) + MAX_KEPT_CURVES))  # lines, after their bands
 )
 """A name in the legend that is pointed at, or has the focus, pales all that it does not name."""
 

@@ -75,7 +75,7 @@ def _way(now: State, text: Text) -> None:
             lambda old, new: replace(old, teacher=SWITCH[new]),
             help=text("ui.teacher_help"),
         )
-    done = len(now.answers)
+    done = len(_answers(now))
     st.progress(done / len(STEPS), text("learn.progress", done=done, steps=len(STEPS)))
 
 
@@ -83,20 +83,19 @@ def _heading(name: str, now: State, text: Text) -> str:
     """Number and title of a step, and whether its question is answered."""
     chapter = chapter_of(name)
     place = f"{CHAPTERS.index(chapter) + 1}.{chapter.steps.index(STEPS[name]) + 1}"
-    done = " ✓" if _answer(name, now) else ""
+    done = " ✓" if name in _answers(now) else ""
     named = {"chapter": text(f"learn.{chapter.name}.title"), "step": text(f"learn.{name}.title")}
     return text("learn.heading", place=place, **named) + done
 
 
-def _answer(name: str, now: State) -> str | None:
-    """The option that was chosen at a step, if one was."""
-    given = dict(answer.rsplit("-", 1) for answer in now.answers)
-    return given.get(name)
+def _answers(now: State) -> dict[str, str]:
+    """The option that was chosen at each step that has an answer; an address may have more."""
+    return dict(answer.rsplit("-", 1) for answer in now.answers)
 
 
 def _question(step: Step, now: State, text: Text) -> bool:
     """What the chapter is about, the question, the choice; return whether one may see."""
-    chapter, chosen = chapter_of(step.name), _answer(step.name, now)
+    chapter, chosen = chapter_of(step.name), _answers(now).get(step.name)
     if chapter.steps[0] is step:
         st.markdown(text(f"learn.{chapter.name}.words"))
     st.header(text(f"learn.{step.name}.title"), anchor=False)
