@@ -180,26 +180,42 @@ def mode() -> Mode:
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
     description = shown.description
-    larger = layout.LARGE if large() else 1.0
-    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
-    fit = plotly_pen.fit(description, larger)
-    around = "wide" if isinstance(description, Heatmaps) else "fit"
-    with st.container(key=f"{around}_{shown.name}", gap="xsmall"):
-        if not isinstance(description, Heatmaps):
-            _titled(description.title)
-        st.html(
-            layout.following(f"{around}_{shown.name}", figure.to_dict()["layout"]["height"], fit)
-        )
-        st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
-        if around == "wide":
-            run(shown.name, f"({_REACHED})('.st-key-wide_{shown.name}')")
-        if named := legends.markup(description, text("ui.legend_help")):
-            st.html(named)
+    if isinstance(description, Heatmaps):
+        _maps(shown)
+    else:
+        _axes(shown, description.title, text)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         notes(description.notes)
     downloads.show(shown, text)
+
+
+def _maps(shown: Picture) -> None:
+    """Draw maps, which have titles of their own, and move sideways where they are too wide."""
+    key = f"wide_{shown.name}"
+    with st.container(key=key, gap="xsmall"):
+        _chart(shown, key)
+        run(shown.name, f"({_REACHED})('.st-key-{key}')")
+
+
+def _axes(shown: Picture, title: Sequence[str], text: Text) -> None:
+    """Draw what has one pair of axes, between its title and its legend."""
+    key = f"fit_{shown.name}"
+    with st.container(key=key, gap="xsmall"):
+        _titled(title)
+        _chart(shown, key)
+        if named := legends.markup(shown.description, text("ui.legend_help")):
+            st.html(named)
+
+
+def _chart(shown: Picture, key: str) -> None:
+    """Draw the figure itself, as high as goes with the width of the container of this key."""
+    description, larger = shown.description, layout.LARGE if large() else 1.0
+    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
+    height = figure.to_dict()["layout"]["height"]
+    st.html(layout.following(key, height, plotly_pen.fit(description, larger)))
+    st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
 
 
 def _titled(lines: Sequence[str]) -> None:
