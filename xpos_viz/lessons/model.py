@@ -7,6 +7,7 @@ A step computes numbers and what is to be seen of them; its words are in the cat
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,3 +166,7 @@ class Chapter:
 
     name: str
     steps: tuple[Step, ...]
+
+
+NOTHING: Mapping[str, float | str] = MappingProxyType({})
+"""No numbers."""
