@@ -11,6 +11,9 @@ from xpos_viz.figures.description import Bars, Curves, Heatmaps, Mark, Plane
 
 Numbers = NDArray[np.float64]
 
+INSET = 6
+"""Pixels by which the name of a mark, above the axes, reaches over its place."""
+
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
 _MARGIN, _LETTER, _AXIS = 28, 6.5, 225  # pixels beside, of a letter, and of the shortest axis
 _NEAR = 0.3  # of the axis: nearer marks might write over each other
@@ -113,7 +116,7 @@ def flags(curves: Curves) -> list[Flag]:
     for mark in sorted(curves.named, key=lambda mark: mark.x):
         at, width = _AXIS * _share(curves, mark.x), _width(mark.label)
         left = at + width > _AXIS + _MARGIN
-        start = at - width if left else at
+        start = at + INSET - width if left else at - INSET
         row = next(row for row in count() if ends.get(row, start) <= start)
         ends[row] = start + width
         found.append(Flag(mark, left, row))
