@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from xpos_viz.encoding import REGISTRY, Encoding
-from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce, write
+from xpos_viz.export import FORMS, Recipe, bundle, make, reproduce
 from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.citations import bibliography
 from xpos_viz.export.data import RECIPE, UNITS, arrays, npz, parquet, tidy
@@ -29,6 +29,7 @@ from xpos_viz.figures.files import Paper
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, from_address, recorded
 from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.writing import write
 
 SMALL = {"name": "pronoun"}
 PAGES = {
