@@ -7,10 +7,11 @@ import pytest
 from PIL import Image
 
 from tests.export.taken import SLIDE, one, shown
-from xpos_viz.export import Recipe, make, write
+from xpos_viz.export import Recipe, make
 from xpos_viz.export.animation import animate
 from xpos_viz.export.sweeps import sweep
 from xpos_viz.texts import texts
+from xpos_viz.writing import write
 
 
 def test_a_gif_is_drawn_on_its_paper():

@@ -12,6 +12,7 @@ from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
@@ -56,7 +57,7 @@ _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
 
-def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
+def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> PopoverContainer:
     """Draw the links to all pages, which keep what is set, presets and language.
 
     Parameters
@@ -70,7 +71,7 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
 
     Returns
     -------
-    DeltaGenerator
+    PopoverContainer
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
     widgets.offer_none()
@@ -86,7 +87,9 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
                 st.page_link(page, label=label, query_params=to_address(state()))
         with st.container(key="tools", horizontal=True, vertical_alignment="center"):
             _presets(pages, text)
-            place = st.popover(text("ui.sharing"))
+            place = st.popover(
+                text("ui.sharing"), key="sharing", on_change=partial(heard, "sharing")
+            )
             with st.container(key="language", width="content"):
                 controls.language_switch(text)
     return place
@@ -114,8 +117,16 @@ def run(key: str, script: str) -> None:
         st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
-def share(text: Text) -> None:
-    """Draw the link to what is shown, with all controls or some; and large type for a class."""
+def share(place: PopoverContainer, text: Text) -> None:
+    """Draw, once it is unfolded, the link to what is shown, and large type for a class."""
+    if not place.open:
+        return
+    with place:
+        _share(text)
+
+
+def _share(text: Text) -> None:
+    """The link with all controls or some, a file of the whole page, and the size of its type."""
     controls.present_switch(text)
     chosen = st.pills(
         text("ui.show"),
