@@ -1,5 +1,8 @@
 """Longer than trained: resolution, blocks, the paper's tables and the cost."""
 
+import cmath
+import math
+from functools import partial
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -85,6 +88,34 @@ def test_perplexity_of_rope_is_more_than_ten_times_as_much_and_that_of_lex_falls
     assert seen["other"] > 10 * seen["one"]
     lex = PAPER["perplexity"]["lex"]
     assert list(lex) == sorted(lex, reverse=True)
+
+
+def turned(x, sign, xi, theta, n):
+    """A pair of equation 6: both signs of its exponent, or one, are those of the argument."""
+    return x * cmath.exp(complex(sign.real * xi, sign.imag * theta) * n)
+
+
+def printed(k, xi, theta, n):
+    """The first pair of a key in equation 10, whose second row has a minus as its first one has."""
+    cos, sin = (turn(n * theta) * math.exp(-n * xi) for turn in (math.cos, math.sin))
+    return complex(k.real * cos - k.imag * sin, k.imag * cos - k.real * sin)
+
+
+def test_with_the_signs_of_equations_6_and_10_a_score_depends_on_more_than_the_difference():
+    q, k, pair = 0.8 + 0.6j, 0.3 - 1.0j, (-0.1, 1.0)
+    keys = {
+        "right": partial(turned, k, -1 + 1j, *pair),
+        "equation 6": partial(turned, k, -1 - 1j, *pair),
+        "equation 10": partial(printed, k, *pair),
+    }
+    moved = {}
+    for name, key in keys.items():
+        near, far = (
+            (turned(q, 1 + 1j, *pair, n + 2) * key(n).conjugate()).real for n in (1.0, 4.0)
+        )
+        moved[name] = abs(far - near)
+    assert moved["right"] < 1e-12
+    assert min(moved["equation 6"], moved["equation 10"]) > 0.05
 
 
 @pytest.mark.parametrize("table", PAPER)
