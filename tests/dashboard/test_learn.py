@@ -35,13 +35,28 @@ def test_all_steps_are_walked_through_by_keyboard(language, visit):
             press(page, page.get_by_role("link", name=begins), "Enter")
 
 
+@pytest.mark.parametrize("name", ["shrink", "same_way"])
+def test_no_choice_goes_on_beyond_the_edge_of_a_phone(name, visit):
+    step, text = STEPS[name], texts("en")
+    page = visit({"lesson": name, "answers": f"{name}-{step.right}"}, width=390)
+    press(page, page.get_by_role("link", name=text("pages.learn.link"), exact=True), "Enter")
+    choice = page.get_by_role("radiogroup", name=text(f"learn.{name}.do"))
+    options = choice.get_by_role("radio")
+    expect(options).to_have_count(len(step.control.values))
+    boxes = [option.bounding_box() for option in options.all()]
+    assert min(box["x"] for box in boxes) >= 0
+    assert max(box["x"] + box["width"] for box in boxes) <= 390
+    assert len({box["y"] for box in boxes}) > 1  # or there is nothing to see here
+
+
 def choose(page, step, text):
-    """Choose the right answer, and see that it is, and the picture."""
+    """Choose the right answer, and see that it is said to be, aloud too, and the picture."""
     question = text(f"learn.{step.name}.question")
     down = ["ArrowDown"] * OPTIONS.index(step.right)
     press(page, page.get_by_role("radiogroup", name=question.replace("*", "")), "Space", *down)
     because = text("learn.right", because=text(f"learn.{step.name}.because"))
-    page.get_by_test_id("stAlert").get_by_text(because.replace("*", ""), exact=True).wait_for()
+    spoken = page.locator("[aria-live=polite]").get_by_test_id("stAlert")
+    spoken.get_by_text(because.replace("*", ""), exact=True).wait_for()
     page.locator(".js-plotly-plot").wait_for()
     settled(page)
 

@@ -151,7 +151,7 @@ ATTENTION = Chapter(
             control=Control(_HIDDEN, 0.0),
             see=_hide,
             formula=r"w_{mn}=\frac{e^{\ell_{mn}}}{\sum_j e^{\ell_{mj}}},\qquad"
-            r"\ell_{mn}=-\infty\;\text{ for }\;n>m",
+            r"\ell_{mn}=-\infty\quad(n>m)",
             line=masked,
             parts=(attention_logits, attention_weights),
             families=("rope",),

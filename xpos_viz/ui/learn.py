@@ -153,8 +153,8 @@ def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     """The sentence that names it, the formula, and the line that computes it."""
     page.notice([sentence("sentence", step, what, text)], text)
     with st.container(key="formula"):
-        formula = coloured(step.formula, page.mode())
-        page.formula(text(f"learn.{step.name}.symbols"), (formula,), (), text)
+        parts = coloured(step.formula, page.mode()).split(r",\qquad")
+        page.formula(text(f"learn.{step.name}.symbols"), parts, (), text)
         st.caption("  \n".join(cited(step, text)))
     st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)
