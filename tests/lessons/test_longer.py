@@ -139,14 +139,13 @@ def test_times_are_compared_by_the_shortest_of_each(monkeypatch):
     later = {"plain": 0.01, "rope": 0.03, "xpos": 0.04}
     times = {}
 
-    def took(run, number):
-        assert number == 1
-        name = run.args[0]
+    def took(name, tokens):
+        assert tokens == 64
         if name == "plain":
             times.update(next(rounds, later))
         return times[name]
 
-    monkeypatch.setattr(longer, "timeit", took)
+    monkeypatch.setattr(longer, "timed", took)
     monkeypatch.setattr(longer, "_BUDGET", 0.01)
     longer.measured.cache_clear()
     seen = see("cost", 64).numbers
@@ -154,6 +153,12 @@ def test_times_are_compared_by_the_shortest_of_each(monkeypatch):
     assert (seen["plain"], seen["rope"], seen["xpos"]) == (10.0, 20.0, 21.0)
     assert seen["over_plain"] == pytest.approx(2.1)
     assert seen["over_rope"] == pytest.approx(1.05)
+
+
+def test_a_measurement_leaves_the_cores_to_others():
+    cores = torch.get_num_threads()
+    assert longer.timed("rope", 64) > 0
+    assert torch.get_num_threads() == cores
 
 
 def test_picture_and_sentence_of_a_minute_are_of_one_measurement(monkeypatch):
