@@ -1,5 +1,6 @@
 r"""What a step of a lesson shows, described for both pens; and its numbers as words."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -70,8 +71,11 @@ def coloured(formula: str, mode: Mode) -> str:
 
 
 def printed(step: Step, at: float | str) -> str:
-    """Return the line of a step and what it gives, as a Python prompt shows them."""
-    return f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}"
+    """Return the line of a step and what it gives, as a Python prompt that has nothing shows it."""
+    known = isinstance(at, str) or math.isfinite(at)
+    value = repr(at) if known else f'float("{at}")'
+    typed = (*step.imports, f"{step.argument} = {value}", step.code)
+    return "\n".join([*(f">>> {line}" for line in typed), repr(step.line(at))])
 
 
 def cited(step: Step, text: Text) -> tuple[str, ...]:

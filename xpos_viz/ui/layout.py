@@ -97,6 +97,8 @@ _NARROW = """
 .st-key-way > :last-child { flex: 1 1 100%; }
 .st-key-tools { flex-wrap: wrap; }
 .st-key-links { padding-right: 1.25rem; }
+/* of a choice in more than one row, what begins a row has a line on its left, too */
+.st-key-at [data-selected] + [role="radio"] { border-left-color: $line !important; }
 /* controls stay at the foot of the screen while their picture is seen, and move by themselves */
 [class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child {
   position: sticky;
