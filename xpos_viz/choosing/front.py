@@ -73,7 +73,7 @@ def pareto(losses: NDArray[np.float64]) -> NDArray[np.int64]:
     while len(rest):  # in this order, who beats a row stands before it
         first, others = losses[rest[0]], losses[rest]
         found.append(int(rest[0]))
-        beaten: NDArray[np.bool_] = (others >= first).all(1) & (others > first).any(1)
+        beaten = np.logical_and((others >= first).all(1), (others > first).any(1))
         rest = rest[1:][~beaten[1:]]
     return np.array(sorted(found), dtype=np.int64)
 

@@ -90,7 +90,8 @@ class Span:
     @property
     def grid(self) -> tuple[float, ...]:
         """The values of its steps."""
-        return tuple(self.clipped(self.at(np.linspace(0, 1, self.steps))).tolist())
+        between = self.clipped(self.at(np.linspace(0, 1, self.steps)[1:-1]))
+        return (self.low, *between.tolist(), self.high)
 
 
 Range: TypeAlias = float | tuple[float, ...] | Span
@@ -107,16 +108,16 @@ def range_of(entry: object) -> Range:
     """
     if isinstance(entry, Mapping):
         return _span(entry)
-    if isinstance(entry, list | tuple):
-        return tuple(entry)
     if isinstance(entry, Span):
         return entry
-    if isinstance(entry, bool) or not isinstance(entry, int | float):
+    several = isinstance(entry, list | tuple)
+    numbers: tuple[Any, ...] = tuple(entry) if several else (entry,)
+    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
         raise ValueError(
             f"a parameter must be a number, numbers in brackets, or a span, got {entry!r:.40}; "
             "use 0.4, [0.2, 0.4] or { from = 0.1, to = 1, steps = 9 }."
         )
-    return entry
+    return numbers if several else numbers[0]
 
 
 def written_range(values: Range) -> Any:  # noqa: ANN401 - as JSON has it
@@ -136,7 +137,7 @@ def check_range(name: str, values: Range, head_dim: int) -> None:
     spans = isinstance(values, Span)
     given = (values.low, values.high) if spans else _several(values)
     for value in given:
-        row.check(value if not isinstance(value, tuple) else list(value), head_dim)
+        row.check(value, head_dim)
 
 
 def _several(values: float | tuple[float, ...]) -> tuple[float, ...]:

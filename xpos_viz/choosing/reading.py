@@ -118,7 +118,7 @@ def _strip(inputs: Computed, encoding: Encoding, queries: slice) -> Strip:
     """Read some queries; what was read lately is kept if it is the model's own."""
     capture = inputs.capture
     own = encoding == capture.encodings[capture.place(inputs.layer)]
-    key = (inputs, encoding, queries.start)
+    key = (inputs, encoding, queries.start, queries.stop)
     found = _own.get(key) if own else None
     if found is None:
         found = _formed(inputs, encoding, queries)

@@ -164,7 +164,7 @@ def points_of(folder: str | Path) -> pd.DataFrame:
     """Return the points that a folder holds, in order, each once.
 
     Columns are point, setting, the parameters, length (tokens), text, layer, head, the values of
-    the goals, and error, which is None where a point did not fail.
+    the goals, and error; where there is none of these, it is missing (NaN).
 
     Raises
     ------
