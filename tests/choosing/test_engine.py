@@ -182,7 +182,7 @@ def test_a_point_that_ends_its_workers_is_found_and_kept_with_its_error(wanted, 
 
 
 def test_workers_that_never_live_are_said(tmp_path):
-    with pytest.raises(RuntimeError) as failed:
+    with pytest.raises(BrokenExecutor) as failed:
         sweep(replace(MIXED, lengths=(64,)), tmp_path, Everything())
     assert str(failed.value) == (
         "no worker lives long enough to compute anything, got BrokenExecutor: it ended; use fewer "
@@ -220,8 +220,10 @@ def test_points_that_fail_are_kept_with_their_error(tmp_path):
     found = swept(fails, tmp_path)
     assert found["error"].fillna("none").tolist() == [
         "none",
-        "beyond(window=99): no query of 28 tokens has a choice of such keys; "
-        "use a longer text, or another window.",
+        (
+            "beyond(window=99): no query of 28 tokens has a choice of such keys; "
+            "use a longer text, or another window."
+        ),
         *["low_turns must be below high_turns, got 40.0 and 32.0; the usual value is 1."] * 2,
     ]
     assert found["first_negative"].notna().tolist() == [True, False, False, False]

@@ -91,7 +91,9 @@ def test_each_length_has_a_best_and_heads_are_averaged(tmp_path):
     assert len(found) == 2 * 35
     heads = points[points["text"].notna()].groupby("setting")["disturbed(window=8)"]
     for setting, length in itertools.product((0, 17, 34), (64, 256)):
-        [row] = found[(found["setting"] == setting) & (found["length"] == length)].to_dict("records")
+        [row] = found[(found["setting"] == setting) & (found["length"] == length)].to_dict(
+            "records"
+        )
         [resolution] = points[(points["setting"] == setting) & (points["length"] == length)][
             "resolution"
         ]
@@ -127,8 +129,8 @@ def test_settings_that_failed_are_not_allowed(tmp_path):
 
 @pytest.mark.parametrize(
     ("goals", "said"),
-    [([Goal("smallest", above=1.0)], "no setting has smallest above 1, the nearest has {most}; "
-      "use another limit, or a wider range."),
+    [([Goal("smallest", above=1.0)], ("no setting has smallest above 1, the nearest has {most}; "
+      "use another limit, or a wider range.")),
      ([Goal("half_life", below=100.0), Goal("envelope_left", above=0.5)],
       "no setting is within all limits at once; use fewer or other limits, or a wider range."),
      ([Goal("pair_half_life", (("pair", 99),))],

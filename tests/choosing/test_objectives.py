@@ -144,10 +144,10 @@ def test_the_own_encoding_disturbs_nothing():
 
 @pytest.mark.parametrize(
     ("name", "options", "said"),
-    [("beyond", {"window": 28}, "no query of 28 tokens has a choice of such keys; "
-      "use a longer text, or another window."),
-     ("disturbed", {"window": 1}, "no query of 28 tokens has a choice of such keys; "
-      "use a longer text, or another window.")],
+    [("beyond", {"window": 28}, ("no query of 28 tokens has a choice of such keys; "
+      "use a longer text, or another window.")),
+     ("disturbed", {"window": 1}, ("no query of 28 tokens has a choice of such keys; "
+      "use a longer text, or another window."))],
 )  # fmt: skip
 def test_what_no_query_can_say_is_refused(name, options, said):
     with pytest.raises(ValueError) as refused:
@@ -182,6 +182,7 @@ def test_rows_are_told():
     for name, row in OBJECTIVES.items():
         assert row.name == name
         assert row.words.endswith("."), name
-        assert row.formula and row.source
+        assert row.formula
+        assert row.source
         assert row.needs in ("length", "text")
         assert row.better in ("smaller", "larger")

@@ -137,8 +137,8 @@ def test_gradients_are_those_of_small_steps(name):
 
 @pytest.mark.parametrize(
     ("wanted", "said"),
-    [(spec(parameters=(("gamma", 0.4),)), "a descent needs a parameter that can move, got none; "
-      "use a span, such as { from = 0.1, to = 1 }."),
+    [(spec(parameters=(("gamma", 0.4),)), ("a descent needs a parameter that can move, got none; "
+      "use a span, such as { from = 0.1, to = 1 }.")),
      (spec(parameters=(OF_GAMMA, ("base", (1e4, 1e5)))),
       "base cannot move bit by bit; use one number, or search."),
      (Spec("dynamic_ntk", (("train_length", Span(512, 4096)),), (Goal("smallest"),)),
@@ -157,9 +157,7 @@ def test_what_cannot_be_followed_is_said(wanted, said):
 def test_a_start_outside_is_refused():
     with pytest.raises(ValueError) as refused:
         descend(spec(parameters=(OF_GAMMA,)), start={"gamma": 5.0})
-    assert str(refused.value) == (
-        "a start must lie within its span, got 5.0; use 0.01 to 4."
-    )
+    assert str(refused.value) == ("a start must lie within its span, got 5.0; use 0.01 to 4.")
 
 
 BOTH = spec(

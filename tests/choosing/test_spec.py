@@ -135,8 +135,8 @@ CASES = {  # what is written instead of what: the line, and the whole message
         3, "head_dim must be an even integer ≥ 2, got 63; use 62 or 64."
     ),
     ("seed = 3", "sead = 3"): (
-        4, "unknown key of a sweep 'sead'; use one of: encoding, head_dim, parameters, lengths, "
-        "texts, points, seed, objectives."
+        4, ("unknown key of a sweep 'sead'; use one of: encoding, head_dim, parameters, lengths, "
+        "texts, points, seed, objectives.")
     ),
     ("points = 8", "points = -8"): (5, "points must be an integer ≥ 0, got -8; use 0 or more."),
     ("[512, 2048]", "[512, 0.5]"): (
@@ -154,19 +154,19 @@ CASES = {  # what is written instead of what: the line, and the whole message
         10, "gamma must have a value, got none in brackets; the usual value is 0.4."
     ),
     ("[0.2, 0.4]", '"0.4"'): (
-        10, "a parameter must be a number, numbers in brackets, or a span, got '0.4'; "
-        "use 0.4, [0.2, 0.4] or { from = 0.1, to = 1, steps = 9 }."
+        10, ("a parameter must be a number, numbers in brackets, or a span, got '0.4'; "
+        "use 0.4, [0.2, 0.4] or { from = 0.1, to = 1, steps = 9 }.")
     ),
     ("[0.2, 0.4]", "[[0.2, 0.4]]"): (
-        10, "a parameter must be a number, numbers in brackets, or a span, got [[0.2, 0.4]]; "
-        "use 0.4, [0.2, 0.4] or { from = 0.1, to = 1, steps = 9 }."
+        10, ("a parameter must be a number, numbers in brackets, or a span, got [[0.2, 0.4]]; "
+        "use 0.4, [0.2, 0.4] or { from = 0.1, to = 1, steps = 9 }.")
     ),
     ("from = 64", "from = 0"): (
         11, "equal factors need ends > 0, got 0 to 4096; use log = false, or another end."
     ),
     ("from = 64", "from = 5000"): (
-        11, "to must be larger than from, got 5000 to 4096; "
-        "use one number for a parameter that does not vary."
+        11, ("to must be larger than from, got 5000 to 4096; "
+        "use one number for a parameter that does not vary.")
     ),
     ("from = 64", 'from = "64"'): (11, "from must be a finite number, got '64'; use 64."),
     ("log = true", "steps = 1"): (
@@ -177,15 +177,15 @@ CASES = {  # what is written instead of what: the line, and the whole message
         11, "unknown key of a span 'step'; use one of: from, to, steps, log."
     ),
     ("from = 64, ", ""): (
-        11, "a span must have two ends, got none for 'from'; "
-        "use { from = 0.1, to = 1, steps = 9 }."
+        11, ("a span must have two ends, got none for 'from'; "
+        "use { from = 0.1, to = 1, steps = 9 }.")
     ),
     ('"harbour"', '"harbor"'): (
         14, f"unknown sample 'harbor'; use one of: {', '.join(SAMPLES)}."
     ),
     ('sample = "harbour"\n', ""): (
-        13, "a text must be a sample or data, got '' and ''; "
-        'use sample = "tidebook", for instance.'
+        13, ("a text must be a sample or data, got '' and ''; "
+        'use sample = "tidebook", for instance.')
     ),
     ("sample =", "simple ="): (
         14, "unknown key of a text 'simple'; use one of: sample, data, layers, heads."
@@ -195,15 +195,15 @@ CASES = {  # what is written instead of what: the line, and the whole message
     ("heads = [0]", "heads = 0"): (16, "heads must be a list, got 0; use brackets."),
     ('"resolution"', '"resolve"'): (19, f"unknown objective 'resolve'; use one of: {CHOICES}."),
     ('name = "resolution"\n', ""): (
-        18, "an objective must have a name, got {'normalisation': 'raw', 'weight': 2}; "
-        'use name = "resolution".'
+        18, ("an objective must have a name, got {'normalisation': 'raw', 'weight': 2}; "
+        'use name = "resolution".')
     ),
     ('"raw"', '"none"'): (
         20, "unknown normalisation 'none'; use one of: raw, sqrt_d, half_d."
     ),
     ("normalisation =", "window ="): (
-        20, "unknown key of resolution 'window'; use one of: normalisation, name, label, weight, "
-        "direction, wanted, below, above."
+        20, ("unknown key of resolution 'window'; use one of: normalisation, name, label, weight, "
+        "direction, wanted, below, above.")
     ),
     ("weight = 2", "weight = -2"): (
         21, "weight must be a finite number ≥ 0, got -2; use 1, or 0 for what is only limited."
@@ -222,8 +222,8 @@ CASES = {  # what is written instead of what: the line, and the whole message
     ),
     ("below = 0.02", "below = true"): (26, "below must be a finite number, got True; use 1."),
     ('label = "lost"', 'label = "resolution(normalisation=raw)"'): (
-        23, "each objective must have a label of its own, got 'resolution(normalisation=raw)' "
-        'again; use label = "another".'
+        23, ("each objective must have a label of its own, got 'resolution(normalisation=raw)' "
+        'again; use label = "another".')
     ),
     ('label = "lost"', "label = 3"): (27, "label must be a word, got 3; leave it out."),
 }  # fmt: skip

@@ -107,7 +107,7 @@ def sweep(
         If the folder holds something else, or a text is not there.
     OSError
         If the folder cannot be written to; what was kept is kept.
-    RuntimeError
+    BrokenExecutor
         If no worker lives long enough to compute anything.
 
     Examples
@@ -255,7 +255,7 @@ class _Run:
         elif task.losses < TRIES:
             self._suspects.append(replace(task, losses=task.losses + 1))
         elif math.isnan(self._pace):
-            raise RuntimeError(
+            raise BrokenExecutor(
                 f"no worker lives long enough to compute anything, got {type(error).__name__}: "
                 f"{error}; use fewer workers if memory is short, and in a script of your own "
                 'start a sweep under `if __name__ == "__main__":`.'

@@ -201,11 +201,15 @@ class Spec:
         """The parameters that a search may move, by name."""
         return {name: each for name, each in self.parameters if isinstance(each, Span)}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to workers: all that was given, and nothing that follows from it."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
     @cached_property
-    def grid(self) -> dict[str, tuple[float, ...]]:
+    def grid(self) -> dict[str, Array]:
         """The parameters that have some values, by name."""
-        values = {name: _values(each) for name, each in self.parameters}
-        return {name: each for name, each in values.items() if each}
+        values = {name: np.array(_values(each), dtype=np.float64) for name, each in self.parameters}
+        return {name: each for name, each in values.items() if len(each)}
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -260,7 +264,7 @@ class Spec:
         grid = {}
         for name, each in reversed(self.grid.items()):
             place, step = np.divmod(place, len(each))
-            grid[name] = np.array(each, dtype=np.float64)[step]
+            grid[name] = each[step]
         found = grid | drawn
         return {name: _whole(name, found[name]) for name, _ in self.parameters}
 
