@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests import drawn, kinds
+from tests.colours import contrast
 from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
 from xpos_viz.theme import INKS, LINES, NEUTRAL
@@ -240,6 +241,12 @@ def test_a_plane_has_the_unit_circle_and_equal_axes():
     )
     assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == pytest.approx([-1.62, 1.62])
     assert layout["yaxis"]["scaleanchor"] == "x"
+
+
+@pytest.mark.parametrize("mode", INKS)
+def test_the_slider_of_a_plane_stands_out(mode):
+    slider = drawn.spec(draw(kinds.plane(), mode=mode))["layout"]["sliders"][0]
+    assert contrast(slider["bordercolor"], INKS[mode].page) >= 3
 
 
 def test_a_plane_moves_step_by_step():

@@ -310,6 +310,15 @@ def test_a_preset_looks_chosen_only_if_it_is_what_is_set(visit):
     becomes(chosen, [], "presets that look chosen")
 
 
+def test_an_address_below_a_missing_page_says_that_it_is_missing(contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts("en")
+    page.goto(f"{server}no%20page/x/y?gamma=0.5")
+    page.get_by_role("dialog").get_by_text("no page").wait_for()
+    assert page.get_by_role("heading", name=text("pages.compare.title"), exact=True).count() == 1
+    page.close()
+
+
 def test_an_address_below_a_page_leads_to_it(contexts, server):
     """Below the root the browser asks for some things in vain, so its errors do not count."""
     page, text = contexts("en-US", "light", 0).new_page(), texts("en")

@@ -15,6 +15,7 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
+.stHeading { text-wrap: balance; }
 /* a formula that is too wide goes on in the next line */
 .stMarkdown .katex-display { overflow: visible; }
 .stMarkdown .katex-display > .katex { white-space: normal; }
@@ -25,6 +26,7 @@ _ALWAYS = """
 .st-key-way > :last-child { flex: 1 0 max-content; width: auto; }
 .st-key-tools { flex-wrap: nowrap; }
 .st-key-tools > :last-child { margin-left: auto; }
+.st-key-tools .stButtonGroup button { min-height: 2.5rem; }
 .st-key-links { flex-wrap: nowrap; overflow-x: auto; padding: .25rem; margin: -.25rem; }
 .st-key-links > * { flex: none; }
 @media (max-width: 75rem) { .st-key-way, .st-key-links, .st-key-tools { gap: .25rem; } }

@@ -103,7 +103,8 @@ def _table(heads: Heads, text: Text) -> pd.DataFrame:
         "sink": _arrows(before.sink, after.sink, percent),
     }
     chosen, own = heads.inputs.head, family_name(heads.own.family, text)
-    names = [f"**{head} ◂**" if head == chosen else str(head) for head in range(len(before.sink))]
+    names = [str(head) for head in range(len(before.sink))]
+    names[chosen] = f"**{chosen}\u00a0◂**"
     table = pd.DataFrame(columns, index=names).rename_axis(text("ui.head"))
     return table.rename(columns=lambda name: text(f"tokens.columns.{name}", own=own))
 
