@@ -198,7 +198,8 @@ def test_a_grid_has_its_cells_at_their_places(name):
     assert layout["plot_bgcolor"] == INKS["light"].masked
     kind = {"grid": "linear", "log": "log", "words": "category"}[name]
     assert layout["xaxis"]["type"] == kind
-    assert layout["coloraxis"]["colorbar"]["title"]["text"] == "share"
+    assert layout["annotations"][-1]["text"] == "share"
+    assert "title" not in layout["coloraxis"]["colorbar"]
     assert 0.5 < layout["coloraxis"]["cmax"] < 0.51
     if name == "words":
         assert drawn.array(trace["x"]).tolist() == ["a", "b", "a\u200b", "c"]

@@ -170,5 +170,7 @@ def _negative(reading: Reading, text: Text) -> str:
 def _arrows(
     before: NDArray[np.float64], after: NDArray[np.float64], written: Callable[[float], str]
 ) -> list[str]:
-    """Pairs of numbers, before → after."""
-    return [f"{written(one)} → {written(other)}" for one, other in zip(before, after, strict=True)]
+    """Pairs of numbers, before → after, in two lines at most."""
+    return [
+        f"{written(one)}\u00a0→ {written(other)}" for one, other in zip(before, after, strict=True)
+    ]
