@@ -316,6 +316,7 @@ def test_maps_wrap_into_rows():
     assert [bool(title) for title in titles] == [True, False, True, False, True]
     bar = layout["coloraxis"]["colorbar"]
     assert (bar["y"], bar["x"]) == pytest.approx((frames[4][1][0], 0.5))
+    assert bar["nticks"] == 8  # as wide as two panels, however many rows there are
 
 
 def test_bars_of_several_rows_stand_under_their_last_row():

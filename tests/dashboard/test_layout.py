@@ -327,6 +327,15 @@ def test_a_preset_looks_chosen_only_if_it_is_what_is_set(visit):
     becomes(chosen, [], "presets that look chosen")
 
 
+def test_what_a_preset_is_stands_under_its_name(visit):
+    page, text = visit(SHORT), texts("en")
+    page.get_by_role("button", name=text("ui.presets")).click()
+    words = (text(f"presets.strong.{part}") for part in ("name", "words"))
+    name, said = (bounds(page.get_by_text(each, exact=True)) for each in words)
+    assert name["x"] == pytest.approx(said["x"], abs=1)
+    assert name["y"] + name["height"] <= said["y"]
+
+
 def test_an_address_below_a_missing_page_says_that_it_is_missing(contexts, server):
     """Below the root the browser asks for some things in vain, so its errors do not count."""
     page, text = contexts("en-US", "light", 0).new_page(), texts("en")

@@ -36,6 +36,10 @@ _ALWAYS = """
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
+/* what a preset is stands under its name */
+:is([class*="st-key-other_"], [class*="st-key-chosen_"]) [data-testid="stCaptionContainer"] {
+  padding-inline: .5rem;
+}
 /* where the keys are is seen, on the link of this page, too */
 .stPageLink a:focus-visible, .xv-legend > li:focus-visible { outline: 2px solid currentcolor; }
 /* controls stand beside the picture, and lists show their whole words */
