@@ -63,5 +63,5 @@ def test_what_is_sent_is_compressed_on_its_way(server):
     connection.request("GET", "/_stcore/stream", headers=headers)
     answer = connection.getresponse()
     assert answer.status == 101
-    assert answer.getheader("Sec-WebSocket-Extensions").startswith("permessage-deflate")
+    assert "permessage-deflate" in answer.getheader("Sec-WebSocket-Extensions", "")
     connection.close()
