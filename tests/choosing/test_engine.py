@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 
 from tests.choosing.specs import MIXED, spec, swept
 from xpos_viz import rope
-from xpos_viz.choosing import Goal, Processes, Text, engine, points_of, sweep
+from xpos_viz.choosing import Goal, Processes, SweepError, Text, engine, points_of, sweep
 from xpos_viz.choosing.spec import experiment
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
@@ -182,7 +182,7 @@ def test_a_point_that_ends_its_workers_is_found_and_kept_with_its_error(wanted, 
 
 
 def test_workers_that_never_live_are_said(tmp_path):
-    with pytest.raises(BrokenExecutor) as failed:
+    with pytest.raises(SweepError) as failed:
         sweep(replace(MIXED, lengths=(64,)), tmp_path, Everything())
     assert str(failed.value) == (
         "no worker lives long enough to compute anything, got BrokenExecutor: it ended; use fewer "
@@ -207,8 +207,12 @@ def test_an_error_of_the_way_there_is_raised(tmp_path):
             future.set_exception(ModuleNotFoundError("No module named 'xpos_viz'"))
             return future
 
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(SweepError) as failed:
         sweep(MIXED, tmp_path, Lost())
+    assert str(failed.value) == (
+        "the workers could not be asked, got ModuleNotFoundError: No module named 'xpos_viz'; "
+        "they need this package, in the same version and on their path."
+    )
 
 
 def test_points_that_fail_are_kept_with_their_error(tmp_path):

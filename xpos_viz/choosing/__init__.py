@@ -20,7 +20,7 @@ Examples
 0       512.0      831.7
 """
 
-from xpos_viz.choosing.engine import Progress, sweep
+from xpos_viz.choosing.engine import Progress, SweepError, sweep
 from xpos_viz.choosing.front import best, ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.gradient import Descent, descend
@@ -43,6 +43,7 @@ __all__ = [
     "Progress",
     "Span",
     "Spec",
+    "SweepError",
     "Text",
     "best",
     "descend",

@@ -36,6 +36,10 @@ _ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say tha
 _FRESH = 0.3  # share of the newest batch in the pace
 
 
+class SweepError(RuntimeError):
+    """That nobody can compute a sweep."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a sweep is.
@@ -107,8 +111,8 @@ def sweep(
         If the folder holds something else, or a text is not there.
     OSError
         If the folder cannot be written to; what was kept is kept.
-    BrokenExecutor
-        If no worker lives long enough to compute anything.
+    SweepError
+        If no worker lives long enough to compute anything, or the workers lack this package.
 
     Examples
     --------
@@ -188,7 +192,10 @@ class _Run:
                 found = future.result()
             except Exception as error:
                 if not _worker_ended(error):
-                    raise
+                    raise SweepError(
+                        f"the workers could not be asked, got {type(error).__name__}: {error}; "
+                        "they need this package, in the same version and on their path."
+                    ) from error
                 self._lost(task, error)
             else:
                 self._came(task, found)
@@ -255,7 +262,7 @@ class _Run:
         elif task.losses < TRIES:
             self._suspects.append(replace(task, losses=task.losses + 1))
         elif math.isnan(self._pace):
-            raise BrokenExecutor(
+            raise SweepError(
                 f"no worker lives long enough to compute anything, got {type(error).__name__}: "
                 f"{error}; use fewer workers if memory is short, and in a script of your own "
                 'start a sweep under `if __name__ == "__main__":`.'
