@@ -27,7 +27,7 @@ from xpos_viz.choosing.gradient import Descent, descend
 from xpos_viz.choosing.objectives import OBJECTIVES, Objective
 from xpos_viz.choosing.processes import Processes
 from xpos_viz.choosing.ranges import Span
-from xpos_viz.choosing.records import Batch, points_of, spec_of
+from xpos_viz.choosing.records import Batch, frame, points_of, spec_of
 from xpos_viz.choosing.search import SAMPLERS, search
 from xpos_viz.choosing.spec import Spec, Text
 from xpos_viz.choosing.specfile import read_spec
@@ -47,6 +47,7 @@ __all__ = [
     "Text",
     "best",
     "descend",
+    "frame",
     "points_of",
     "ranked",
     "read_spec",
