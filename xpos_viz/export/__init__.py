@@ -4,6 +4,5 @@ from xpos_viz.export.bundle import bundle
 from xpos_viz.export.files import FORMS, make
 from xpos_viz.export.recipe import Recipe
 from xpos_viz.export.reproduction import Reproduction, reproduce
-from xpos_viz.writing import write
 
-__all__ = ["FORMS", "Recipe", "Reproduction", "bundle", "make", "reproduce", "write"]
+__all__ = ["FORMS", "Recipe", "Reproduction", "bundle", "make", "reproduce"]
