@@ -12,8 +12,8 @@ import xpos_viz
 PACKAGE = Path(xpos_viz.__file__).parent
 APP = PACKAGE.parent / "app.py"
 ROOMS: list[set[str]] = [
-    {"choice", "writing"},
-    {"encoding", "limits", "theme", "version"},
+    {"choice"},
+    {"encoding", "limits", "theme", "version", "writing"},
     {"entry", "masks"},
     {"kernel"},
     {"attention"},

@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 
 from tests.choosing.specs import MIXED, spec, swept
 from xpos_viz import rope
-from xpos_viz.choosing import Goal, Processes, Text, engine, points_of, sweep
+from xpos_viz.choosing import Goal, Processes, SweepError, Text, engine, frame, points_of, sweep
 from xpos_viz.choosing.spec import experiment
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
@@ -33,7 +33,7 @@ def processes():
 
 @pytest.fixture(scope="module")
 def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", **options) as made, Client(made) as client:
         yield client
 
@@ -182,7 +182,7 @@ def test_a_point_that_ends_its_workers_is_found_and_kept_with_its_error(wanted, 
 
 
 def test_workers_that_never_live_are_said(tmp_path):
-    with pytest.raises(BrokenExecutor) as failed:
+    with pytest.raises(SweepError) as failed:
         sweep(replace(MIXED, lengths=(64,)), tmp_path, Everything())
     assert str(failed.value) == (
         "no worker lives long enough to compute anything, got BrokenExecutor: it ended; use fewer "
@@ -200,6 +200,24 @@ class Everything(Executor):
         return future
 
 
+def test_an_executor_that_breaks_for_good_leaves_the_rest_to_another(wanted, tmp_path):
+    class Breaks(Deadly):
+        def submit(self, fn, /, *args, **kwargs):
+            if len(self.asked) > 5:
+                raise BrokenExecutor("a child process terminated abruptly")
+            return super().submit(fn, *args, **kwargs)
+
+    with pytest.raises(SweepError) as failed:
+        sweep(MIXED, tmp_path, Breaks(deadly=4))
+    assert str(failed.value) == (
+        "the executor takes no more work, got BrokenExecutor: a child process terminated abruptly; "
+        "what was kept is kept: resume with another, such as Processes()."
+    )
+    kept = points_of(tmp_path)
+    assert kept["error"].isna().all()
+    same(swept(MIXED, tmp_path, resume=True), wanted)
+
+
 def test_an_error_of_the_way_there_is_raised(tmp_path):
     class Lost(Executor):
         def submit(self, *_, **__):
@@ -207,8 +225,12 @@ def test_an_error_of_the_way_there_is_raised(tmp_path):
             future.set_exception(ModuleNotFoundError("No module named 'xpos_viz'"))
             return future
 
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(SweepError) as failed:
         sweep(MIXED, tmp_path, Lost())
+    assert str(failed.value) == (
+        "the workers could not be asked, got ModuleNotFoundError: No module named 'xpos_viz'; "
+        "they need this package, in the same version and on their path."
+    )
 
 
 def test_points_that_fail_are_kept_with_their_error(tmp_path):
@@ -236,8 +258,9 @@ def test_progress_is_told_with_time_left_and_what_is_new(tmp_path):
     assert (told[0].done, told[0].left, told[0].share, told[0].new) == (0, float("inf"), 0.0, ())
     assert [each.done for each in told] == sorted(each.done for each in told)
     assert (told[-1].done, told[-1].left, told[-1].share) == (MIXED.total, 0.0, 1.0)
-    points = sorted(point for each in told for batch in each.new for point in batch.points)
-    assert points == [*range(MIXED.total)]
+    new = frame(MIXED, [batch for each in told for batch in each.new])
+    same(new.sort_values("point", ignore_index=True), points_of(tmp_path))
+    assert len(frame(MIXED, ())) == 0
 
 
 @pytest.mark.usefixtures("small")

@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 
 from tests.choosing.specs import MIXED, spec, swept
-from xpos_viz.choosing import Goal, engine, points_of, spec_of
+from xpos_viz.choosing import Goal, Text, engine, points_of, spec_of
 from xpos_viz.choosing.records import Batch, Records
+from xpos_viz.inputs.captured import keep
+from xpos_viz.inputs.sample import sample_capture
 from xpos_viz.version import __version__
 
 
@@ -102,9 +104,18 @@ def test_a_folder_without_a_sweep_is_refused(tmp_path):
     )
     (tmp_path / "sweep.json").write_text('{"sweep": {"objectives": []}}', encoding="utf-8")
     assert refused(ValueError, points_of, tmp_path) == (
-        f"{tmp_path / 'sweep.json'} does not say what was swept: a sweep must have an objective, "
-        'got none; use name = "resolution".; use another.'
+        f"{tmp_path / 'sweep.json'} does not say what was swept; use the folder of another sweep. "
+        'It has: a sweep must have an objective, got none; use name = "resolution".'
     )
+
+
+def test_a_head_that_is_not_there_is_refused_before_there_is_a_folder(tmp_path):
+    data = keep(sample_capture("pronoun"))
+    wanted = spec(Goal("entropy"), texts=(Text(data=data, layers=(7,)),))
+    assert refused(ValueError, swept, wanted, tmp_path / "new") == (
+        "there is no layer 7; use one of: 0, 8, 16, 24, 29."
+    )
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_full_disk_ends_a_sweep_which_then_goes_on(tmp_path, monkeypatch):

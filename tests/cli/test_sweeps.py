@@ -1,6 +1,9 @@
 """Sweeps from the command line, on this machine and on a cluster."""
 
 import json
+import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,7 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.command import ROOT, call, process, refused, rows
-from xpos_viz.choosing import best, engine, points_of, ranked, read_spec
+from xpos_viz.choosing import SweepError, best, points_of, ranked, read_spec
 
 SPEC = """
 [parameters]
@@ -124,11 +127,27 @@ def test_an_interrupted_sweep_says_how_it_goes_on(spec, tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".parquet", ".json"}
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SECTION = README.split("## Choosing γ and B")[1].split("\n## ")[0]
+
+
+def told(language):
+    """What the README says of sweeps, block by block."""
+    return re.findall(rf"^```{language}\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
+
+
+def commands(block):
+    """The words of each command of a block."""
+    return [shlex.split(line, comments=True) for line in block.splitlines()]
+
+
 @contextmanager
 def started(*words):
-    """A program of dask, until it says where it is."""
-    command = [sys.executable, "-m", *words]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", cwd=ROOT) as running:
+    """A program of dask."""
+    command = [sys.executable, "-m", "dask", *words]
+    options = {"stderr": subprocess.PIPE, "encoding": "utf-8"}
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}  # as if it were installed
+    with subprocess.Popen(command, env=path, **options) as running:
         try:
             yield running
         finally:
@@ -136,23 +155,31 @@ def started(*words):
             running.communicate(timeout=30)
 
 
-def test_a_sweep_on_a_cluster(spec, tmp_path):
-    scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
-    with started(*scheduler, "--no-dashboard") as running:
+def test_the_readme_runs_as_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [spec], (here, there) = told("toml"), map(commands, told("sh"))
+    (tmp_path / "choice.toml").write_text(spec, encoding="utf-8")
+    for _, *words in here:
+        printed, said, code = call(*words)
+        assert code == 0, said
+        assert "scale_base" in printed or words[0] == "sweep"
+    (_, *scheduler), (_, *worker), (_, *sweep) = there
+    with started(*scheduler[:-1], "0", "--no-dashboard") as running:  # any port that is free
         assert running.stderr is not None
         address = next(line.split()[-1] for line in running.stderr if "Scheduler at:" in line)
-        worker = ("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard")
-        with started(*worker, "--no-nanny"), started(*worker, "--no-nanny"):
-            row = swept(spec, tmp_path / "there", "--scheduler", address)
-    assert row["points"] == 15
-    swept(spec, tmp_path / "here", "--workers", 1)
-    there, here = (points_of(tmp_path / name) for name in ("there", "here"))
-    pd.testing.assert_frame_equal(there, here, check_exact=True)
+        worker[worker.index("tcp://127.0.0.1:8786")] = address
+        with started(*worker, "--no-dashboard"), started(*worker, "--no-dashboard"):
+            sweep[sweep.index("choice")] = "there"
+            _, said, code = call(*sweep[:-1], address)
+    assert code == 0, said
+    found, wanted = (points_of(tmp_path / name) for name in ("there", "choice"))
+    assert len(wanted) == 33 * 19
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
 
 
 def test_workers_that_never_live_are_a_failure(spec, tmp_path, monkeypatch):
     def never(*_, **__):
-        raise engine.BrokenExecutor("no worker lives long enough")
+        raise SweepError("no worker lives long enough")
 
     monkeypatch.setattr("xpos_viz.cli.sweep.sweep", never)
     _, said, code = call("sweep", spec, "--out", tmp_path / "a", "--workers", 1)

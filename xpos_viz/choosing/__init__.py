@@ -20,14 +20,14 @@ Examples
 0       512.0      831.7
 """
 
-from xpos_viz.choosing.engine import Progress, sweep
+from xpos_viz.choosing.engine import Progress, SweepError, sweep
 from xpos_viz.choosing.front import best, ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.gradient import Descent, descend
 from xpos_viz.choosing.objectives import OBJECTIVES, Objective
 from xpos_viz.choosing.processes import Processes
 from xpos_viz.choosing.ranges import Span
-from xpos_viz.choosing.records import Batch, points_of, spec_of
+from xpos_viz.choosing.records import Batch, frame, points_of, spec_of
 from xpos_viz.choosing.search import SAMPLERS, search
 from xpos_viz.choosing.spec import Spec, Text
 from xpos_viz.choosing.specfile import read_spec
@@ -43,9 +43,11 @@ __all__ = [
     "Progress",
     "Span",
     "Spec",
+    "SweepError",
     "Text",
     "best",
     "descend",
+    "frame",
     "points_of",
     "ranked",
     "read_spec",

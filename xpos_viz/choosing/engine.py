@@ -11,7 +11,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import numpy as np
 from xpos_viz.choosing.records import Batch, Records
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.choosing.working import Lacking, packed, work
+from xpos_viz.inputs import Capture
 from xpos_viz.inputs.captured import lookup
 
 TASK = 0.5
@@ -36,6 +37,10 @@ _ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say tha
 _FRESH = 0.3  # share of the newest batch in the pace
 
 
+class SweepError(RuntimeError):
+    """That nobody can compute a sweep."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a sweep is.
@@ -49,7 +54,7 @@ class Progress:
     left
         Seconds that are left, if the rest goes as this run so far; ∞ before any is done.
     new
-        What has come since the last report.
+        What has come since the last report; :func:`xpos_viz.choosing.frame` makes a table of it.
     """
 
     done: int
@@ -107,8 +112,9 @@ def sweep(
         If the folder holds something else, or a text is not there.
     OSError
         If the folder cannot be written to; what was kept is kept.
-    BrokenExecutor
-        If no worker lives long enough to compute anything.
+    SweepError
+        If no worker lives long enough to compute anything, the workers lack this package, or the
+        executor takes no more work.
 
     Examples
     --------
@@ -124,9 +130,9 @@ def sweep(
     0    0.2      663.7
     1    0.4      831.7
     """
-    captures = [lookup(name) for name in spec.data]  # held, so that they stay
+    captures = tuple(map(lookup, spec.data))
     records = Records(folder, spec, resume=resume)
-    run = _Run(spec, executor, records, ahead or 2 * (os.cpu_count() or 1) + 2)
+    run = _Run(spec, executor, records, ahead or 2 * (os.cpu_count() or 1) + 2, captures)
     try:
         run.report(report)
         while run.submit():
@@ -134,7 +140,6 @@ def sweep(
             run.report(report)
     finally:
         run.give_up()
-        del captures
     return run.progress
 
 
@@ -154,7 +159,15 @@ class _Run:
     while nothing else is, and halved if it is lost again, until the point is found that does it.
     """
 
-    def __init__(self, spec: Spec, executor: Executor, records: Records, ahead: int) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        executor: Executor,
+        records: Records,
+        ahead: int,
+        captures: tuple[Capture, ...],
+    ) -> None:
+        self._captures = captures  # so that they stay until all have been sent
         self._spec, self._executor, self._records, self._ahead = spec, executor, records, ahead
         self._gaps, self._again, self._suspects = deque(records.gaps), deque(), deque[_Task]()
         self._waiting: dict[Future[Batch | Lacking], _Task] = {}
@@ -168,10 +181,12 @@ class _Run:
         while len(self._waiting) < self._room and (task := self._next()):
             try:
                 future = self._executor.submit(work, self._spec, task.points, task.sent)
-            except BrokenExecutor as error:
-                self._lost(task, error)
-            else:
-                self._waiting[future] = task
+            except RuntimeError as error:  # it is broken, or was shut down
+                raise SweepError(
+                    f"the executor takes no more work, got {type(error).__name__}: {error}; what "
+                    "was kept is kept: resume with another, such as Processes()."
+                ) from error
+            self._waiting[future] = task
         return bool(self._waiting)
 
     @property
@@ -188,7 +203,10 @@ class _Run:
                 found = future.result()
             except Exception as error:
                 if not _worker_ended(error):
-                    raise
+                    raise SweepError(
+                        f"the workers could not be asked, got {type(error).__name__}: {error}; "
+                        "they need this package, in the same version and on their path."
+                    ) from error
                 self._lost(task, error)
             else:
                 self._came(task, found)
@@ -255,7 +273,7 @@ class _Run:
         elif task.losses < TRIES:
             self._suspects.append(replace(task, losses=task.losses + 1))
         elif math.isnan(self._pace):
-            raise BrokenExecutor(
+            raise SweepError(
                 f"no worker lives long enough to compute anything, got {type(error).__name__}: "
                 f"{error}; use fewer workers if memory is short, and in a script of your own "
                 'start a sweep under `if __name__ == "__main__":`.'

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xpos_viz.choosing.front import ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.objectives import OBJECTIVES
-from xpos_viz.choosing.records import Batch, rows
+from xpos_viz.choosing.records import Batch, frame
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.choosing.working import work
 from xpos_viz.studies.kept import Kept
@@ -126,12 +126,6 @@ def lately(spec: Spec) -> Landscape | None:
     return _kept.get(spec)
 
 
-def points_in(batch: Batch, spec: Spec) -> pd.DataFrame:
-    """Return what was computed as :func:`xpos_viz.choosing.points_of` has it."""
-    settings = np.arange(batch.points.start, batch.points.stop) // len(spec.cases)
-    return rows(spec, batch, spec.values(settings)).to_pandas()
-
-
 def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
     """Compute all points, in a thread of their own, since each counts on one core."""
     with ThreadPoolExecutor(1) as thread:
@@ -141,7 +135,7 @@ def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
             batch = thread.submit(work, spec, part).result()
             if not isinstance(batch, Batch):  # a capture of this process has gone meanwhile
                 raise ValueError(f"a text is not here any more, got {batch.data}; bring it again.")
-            yield points_in(batch, spec)
+            yield frame(spec, [batch])
 
 
 _kept: Kept[Landscape] = Kept(16)

@@ -6,7 +6,7 @@ It is written whole or not at all: a sweep may be killed at any time, and goes o
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from xpos_viz.choosing.spec import Spec
-from xpos_viz.inputs import Expectation, Inputs, Sample
+from xpos_viz.choosing.spec import Case, Spec
+from xpos_viz.inputs import Expectation, Sample
 from xpos_viz.version import __version__
 from xpos_viz.writing import check, clear, write
 
@@ -76,7 +76,7 @@ class Records:
     """
 
     def __init__(self, folder: str | Path, spec: Spec, *, resume: bool = False) -> None:
-        self.folder, self.spec = Path(folder), spec
+        self.folder, self.spec, self._total = Path(folder), spec, spec.total
         _make(self.folder)
         clear(self.folder)
         self._begin(resume=resume)
@@ -104,7 +104,7 @@ class Records:
             if part.start > start:
                 found.append(range(start, part.start))
             start = max(start, part.stop)
-        return found + [range(start, self.spec.total)] * (start < self.spec.total)
+        return found + [range(start, self._total)] * (start < self._total)
 
     def write(self, batch: Batch) -> None:
         """Keep what was computed.
@@ -115,15 +115,9 @@ class Records:
             If it cannot be written, as where there is no room.
         """
         file = BytesIO()
-        pq.write_table(self.table(batch), file)
+        pq.write_table(_table(self.spec, batch), file)
         first, last = batch.points[0], batch.points[-1]
         write(self.folder / f"points-{first:010}-{last:010}.parquet", file.getvalue())
-
-    def table(self, batch: Batch) -> pa.Table:
-        """Return what was computed as rows."""
-        points = np.arange(batch.points.start, batch.points.stop)
-        settings = points // len(self.spec.cases)
-        return rows(self.spec, batch, self.spec.values(settings))
 
 
 def rows(spec: Spec, batch: Batch, parameters: Mapping[str, NDArray[np.float64]]) -> pa.Table:
@@ -157,7 +151,9 @@ def spec_of(folder: str | Path) -> Spec:
     try:
         return Spec.from_dict(json.loads(path.read_text(encoding="utf-8"))["sweep"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} does not say what was swept: {error}; use another.") from error
+        raise ValueError(
+            f"{path} does not say what was swept; use the folder of another sweep. It has: {error}"
+        ) from error
 
 
 def points_of(folder: str | Path) -> pd.DataFrame:
@@ -178,16 +174,29 @@ def points_of(folder: str | Path) -> pd.DataFrame:
     return table.drop_duplicates("point").sort_values("point", ignore_index=True)
 
 
+def frame(spec: Spec, batches: Iterable[Batch]) -> pd.DataFrame:
+    """Return batches of a sweep as :func:`points_of` has them, in the order of the batches.
+
+    Parameters
+    ----------
+    spec
+        What is swept.
+    batches
+        What was computed, such as :attr:`xpos_viz.choosing.Progress.new`.
+    """
+    tables = [_schema(spec).empty_table(), *(_table(spec, batch) for batch in batches)]
+    return pa.concat_tables(tables).to_pandas()
+
+
 _CASE = ("length", "text", "layer", "head")
 
 
-def _case(case: Inputs) -> tuple[int | None, str | None, int | None, int | None]:
+def _case(case: Case) -> tuple[int | None, str | None, int | None, int | None]:
     """What a setting is tried on, as columns."""
     if isinstance(case, Expectation):
         return case.length, None, None, None
-    if isinstance(case, Sample):
-        return None, case.name, case.layer, case.head
-    return None, getattr(case, "data", ""), getattr(case, "layer", 0), getattr(case, "head", 0)
+    name = case.name if isinstance(case, Sample) else case.data
+    return None, name, case.layer, case.head
 
 
 def _schema(spec: Spec) -> pa.Schema:
@@ -204,6 +213,12 @@ def _schema(spec: Spec) -> pa.Schema:
             ("error", pa.string()),
         ]
     )
+
+
+def _table(spec: Spec, batch: Batch) -> pa.Table:
+    """A batch of a sweep as rows."""
+    points = np.arange(batch.points.start, batch.points.stop)
+    return rows(spec, batch, spec.values(points // len(spec.cases)))
 
 
 def _parts(folder: Path) -> Iterator[range]:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from xpos_viz.choosing.ranges import Range, Span, check_range, range_of, written
 from xpos_viz.encoding import PARAMETERS, Encoding, check_head_dim, lookup
 from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
-from xpos_viz.inputs import Capture, Captured, Computed, Expectation, Inputs, Sample
+from xpos_viz.inputs import Capture, Captured, Computed, Expectation, Sample
 from xpos_viz.inputs.captured import lookup as lookup_capture
 from xpos_viz.inputs.sample import SAMPLES, sample_capture
 from xpos_viz.studies.tokens import own_encoding
@@ -34,8 +34,12 @@ from xpos_viz.studies.tokens import own_encoding
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
+Case: TypeAlias = Expectation | Computed
+"""What a setting is tried on."""
+
 COLUMNS: tuple[str, ...] = (
-    *("point", "setting", "length", "text", "layer", "head", "loss", "error"),
+    *("point", "setting", "length", "text", "layer", "head", "error"),
+    *("loss", "allowed", "front"),
 )
 """Names of columns that no label may have."""
 
@@ -234,7 +238,7 @@ class Spec:
         return math.prod(map(len, self.grid.values())) * (self.points if self.drawn else 1)
 
     @cached_property
-    def cases(self) -> tuple[Inputs, ...]:
+    def cases(self) -> tuple[Case, ...]:
         """What each setting is tried on, as far as a goal needs it."""
         needs = {goal.row.needs for goal in self.goals}
         lengths = map(Expectation, self.lengths if "length" in needs else ())
@@ -316,7 +320,7 @@ _KEYS = ("encoding", "head_dim", "parameters", "lengths", "texts", "points", "se
 _NEEDED = {"length": "lengths = [1024]", "text": '[[texts]] with sample = "tidebook"'}
 
 
-def experiment(encoding: Encoding, case: Inputs) -> Experiment:
+def experiment(encoding: Encoding, case: Case) -> Experiment:
     """Return the experiment of an encoding in a case; of a text, with the model's own first."""
     if isinstance(case, Computed):
         return Experiment((own_encoding(case, encoding), encoding), case)

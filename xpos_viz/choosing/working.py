@@ -16,8 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from xpos_viz.choosing.records import Batch
-from xpos_viz.choosing.spec import Spec, experiment
-from xpos_viz.inputs import Inputs
+from xpos_viz.choosing.spec import Case, Spec, experiment
 from xpos_viz.inputs.captured import keep, lookup
 
 
@@ -92,7 +91,7 @@ def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
 
 
 def _computed(
-    spec: Spec, case: Inputs, given: Mapping[str, float], found: NDArray[np.float64]
+    spec: Spec, case: Case, given: Mapping[str, float], found: NDArray[np.float64]
 ) -> str | None:
     """Compute the goals of a point into its row; return what failed, if anything did."""
     errors = list[str]()

@@ -1,7 +1,7 @@
 """Sweeps from a file, on this machine or on a cluster."""
 
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from xpos_viz.choosing import Processes, Progress, Spec, read_spec, sweep
+from xpos_viz.choosing import Processes, Progress, Spec, SweepError, read_spec, sweep
 from xpos_viz.cli import INTERRUPTED
 from xpos_viz.cli.command import Command, summary
 from xpos_viz.cli.output import progress, put
@@ -73,7 +73,7 @@ def _swept(wanted: Spec, folder: Path, executor: Executor, ahead: int, *, resume
         executor.shutdown(wait=False, cancel_futures=True)
         click.echo(f"Interrupted; use --resume to go on with what {folder} holds.", err=True)
         click.get_current_context().exit(INTERRUPTED)
-    except BrokenExecutor as error:
+    except SweepError as error:
         raise click.ClickException(str(error)) from error
 
 

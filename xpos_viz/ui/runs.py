@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 
-from xpos_viz.choosing import Progress, Spec, sweep
-from xpos_viz.choosing.landscape import Landscape, known, points_in
+from xpos_viz.choosing import Progress, Spec, frame, sweep
+from xpos_viz.choosing.landscape import Landscape, known
 
 MOST = 8
 """Sweeps that the server knows at a time, those that wait their turn among them."""
@@ -62,7 +62,8 @@ class Run:
         """Keep what has come."""
         if self.stopped:
             raise _StoppedError
-        self._tables += [points_in(batch, self.spec) for batch in progress.new]
+        if progress.new:
+            self._tables.append(frame(self.spec, progress.new))
         self.progress = progress
 
 
