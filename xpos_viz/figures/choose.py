@@ -18,15 +18,19 @@ BEST, FRONT = "★", "·"
 """What is written where a setting is the best, or one of the front."""
 
 
-def goal_map(found: Landscape, goal: Goal, text: Text, colours: str = "blue_red") -> Grid:
+NAMES = ("landscape", "other_landscape")
+"""What the maps of the first goal and of the second are called."""
+
+
+def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red") -> Grid:
     """Describe a goal at every setting that is known.
 
     Parameters
     ----------
     found
         What is known.
-    goal
-        One of its goals.
+    place
+        Which of its goals.
     text
         Sentences of one language.
     colours
@@ -37,13 +41,14 @@ def goal_map(found: Landscape, goal: Goal, text: Text, colours: str = "blue_red"
     Grid
         γ are rows, B are columns.
     """
+    goal = found.spec.goals[place]
     title, shown, label = goal_words(goal, text), found.values(goal), unit(goal, text)
     if goal.wanted is not None:  # as many times too much, or too little
         shown = _powers(shown, goal.wanted)
         label = text("choose.times", wanted=tokens(goal.wanted, text))
     both = goal.wanted is not None or bool(np.nanmin(shown, initial=0.0) < 0)
     return Grid(
-        name=f"goal_{goal.objective}",
+        name=NAMES[place],
         alt=text("choose.alt", goal=title, at=judged(found, text), best=best_words(found, text)),
         title=(title, judged(found, text)),
         x=text("choose.scale_base"),

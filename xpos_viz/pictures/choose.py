@@ -25,7 +25,8 @@ def pictures_of(found: Landscape, state: State, text: Text) -> tuple[Picture, ..
         return found.table
 
     goals = found.spec.goals
-    maps = [Picture(goal_map(found, goal, text, state.colours), table) for goal in goals]
+    places = range(len(goals))
+    maps = [Picture(goal_map(found, place, text, state.colours), table) for place in places]
     fronts = [Picture(front_curve(found, text), lambda: found.front)] if len(goals) > 1 else []
     return (*maps, *fronts)
 

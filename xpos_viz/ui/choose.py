@@ -92,7 +92,7 @@ def _landscape(spec: Spec, now: State, text: Text) -> None:
     if whole is not None:
         _found(whole, now, text)
     elif now.budget == _COARSE:
-        work = working(spec, partial(landscape, spec), "landscape")
+        work = working(spec, partial(landscape, spec), "choosing")
         if shown(work, text):
             _found(work.result, now, text)
     else:
