@@ -27,7 +27,7 @@ WANTED: tuple[str, ...] = ("half_life", "pair_half_life")
 BUDGETS: Mapping[str, int] = MappingProxyType({"81": 9, "289": 17, "1089": 33})
 """How many settings may be tried, and how many of γ and of B that are."""
 
-_DIGITS = 3  # that tell neighbours apart at any budget, and are read at a glance
+_DIGITS = range(3, 18)  # of numbers: three are read at a glance
 _PART = 9  # points that are computed between two looks
 
 Report = Callable[[float], None]
@@ -87,16 +87,16 @@ class Landscape:
 
 
 def steps(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return so many numbers from one end to the other, in equal factors but for rounding.
+    """Return so many numbers in equal factors, with as few digits as tell them apart.
 
     Examples
     --------
     >>> steps(0.05, 3.2, 4)
     (0.05, 0.2, 0.8, 3.2)
     """
-    return tuple(
-        dict.fromkeys(float(f"{each:.{_DIGITS}g}") for each in np.geomspace(low, high, count))
-    )
+    exact = np.geomspace(low, high, count)
+    rounded = ({float(f"{each:.{digits}g}") for each in exact} for digits in _DIGITS)
+    return tuple(sorted(next((few for few in rounded if len(few) == count), {*exact.tolist()})))
 
 
 def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:

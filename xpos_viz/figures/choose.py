@@ -45,12 +45,12 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
     title, shown, label = goal_words(goal, text), found.values(goal), unit(goal, text)
     if goal.wanted is not None:  # as many times too much, or too little
         shown = _powers(shown, goal.wanted)
-        label = text("choose.times", wanted=tokens(goal.wanted, text))
+        label = text("choose.times", wanted=tokens(round(goal.wanted), text))
     both = goal.wanted is not None or bool(np.nanmin(shown, initial=0.0) < 0)
     return Grid(
         name=NAMES[place],
         alt=text("choose.alt", goal=title, at=judged(found, text), best=best_words(found, text)),
-        title=(title, judged(found, text)),
+        title=(title[:1].upper() + title[1:], judged(found, text)),
         x=text("choose.scale_base"),
         y=text("choose.gamma"),
         columns=tuple(map(number, found.scale_bases)),
@@ -64,7 +64,7 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
             powers=goal.wanted is not None,
         ),
         written=_written(found),
-        notes=(text("choose.marks", best=BEST, front=FRONT),),
+        notes=_notes(found, text),
     )
 
 
@@ -146,6 +146,13 @@ def _powers(values: NDArray[np.float64], wanted: float) -> NDArray[np.float64]:
     """By which power of two values are off what is wanted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log2(values / wanted)
+
+
+def _notes(found: Landscape, text: Text) -> tuple[str, ...]:
+    """What the marks say."""
+    two = len(found.spec.goals) > 1
+    marks = text("choose.marks", best=BEST, front=FRONT) if two else text("choose.mark", best=BEST)
+    return marks, text("choose.unknown")
 
 
 def _written(found: Landscape) -> tuple[tuple[str, ...], ...]:

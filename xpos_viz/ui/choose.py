@@ -18,6 +18,7 @@ from xpos_viz.state import State, to_address
 from xpos_viz.state.changes import with_moves, with_setting
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import compare, controls, decay, page, runs, sources, tokens, widgets
+from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, heard, language, state
 from xpos_viz.ui.work import shown, working
 
@@ -25,6 +26,7 @@ LENGTHS = tuple(2**power for power in range(8, 18))
 WANTS = tuple(2**power for power in range(5, 18))
 WINDOWS = tuple(2**power for power in range(3, 10))
 
+_SEEN, _REFUSED = "sweep_seen", "sweep_refused"
 _COARSE = next(iter(BUDGETS))
 _ROWS = 12  # of the table
 _EVERY = 0.5  # seconds between two looks at a sweep
@@ -101,10 +103,10 @@ def _landscape(spec: Spec, now: State, text: Text) -> None:
 
 def _run(spec: Spec, now: State, text: Text) -> None:
     """A sweep of the server, and what is known of it so far."""
-    run = runs.find(spec)
+    run, refused = runs.find(spec), st.session_state.pop(_REFUSED, None)
     if run is None or run.stopped or run.error is not None:
-        if run is not None and run.error is not None:
-            st.error(text("choose.failed", reason=str(run.error)))
+        if why := refused or (run and run.error):
+            st.error(text("choose.failed", reason=plain(str(why))))
         st.button(
             text("choose.begin", settings=number(spec.settings)),
             key="begin_sweep",
@@ -120,7 +122,10 @@ def _run(spec: Spec, now: State, text: Text) -> None:
 def _begin(spec: Spec) -> None:
     """Begin the sweep."""
     heard("begin_sweep")
-    runs.begin(spec)
+    try:
+        runs.begin(spec)
+    except ValueError as error:
+        st.session_state[_REFUSED] = error
 
 
 @st.fragment(run_every=_EVERY)
@@ -136,9 +141,6 @@ def _watch(run: runs.Run, text: Text) -> None:
     st.progress(progress.share, text("choose.progress", left=left, **words))
     st.caption(text("choose.goes_on"))
     st.button(text("work.stop"), key="stop_sweep", on_click=run.stop, icon=":material/stop_circle:")
-
-
-_SEEN = "sweep_seen"
 
 
 def _found(found: Landscape, now: State, text: Text) -> None:
