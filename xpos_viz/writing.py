@@ -31,6 +31,12 @@ def check(path: Path) -> None:
         beside.touch()
 
 
+def clear(folder: Path) -> None:
+    """Remove what a process left that was killed while it wrote there."""
+    for left in folder.glob(".*.part"):
+        left.unlink(missing_ok=True)
+
+
 @contextmanager
 def _beside(path: Path, wish: str) -> Generator[Path]:
     """A place beside another one, at which nothing stays; errors say what the folder must be."""
