@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from itertools import permutations
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import xpos_viz
 from xpos_viz import Capture, read_capture, save_capture, xpos
 from xpos_viz.encoding import REGISTRY, Encoding, longrope, rope
 from xpos_viz.inputs.files import UnclearOrderError, capture_bytes, readings
-from xpos_viz.inputs.files.orders import order_of
+from xpos_viz.inputs.files.orders import order_of, sizes
 from xpos_viz.inputs.sample import SAMPLES, read_sample, sample_capture
 from xpos_viz.limits import Limits
 
@@ -374,3 +375,20 @@ def test_any_capture_comes_back_whole(capture):
     suffixes = [".safetensors", ".npz"][: 1 if capture.q.dtype == torch.bfloat16 else 2]
     for suffix in suffixes:
         assert read_capture(capture_bytes(capture, suffix)).hash == capture.hash
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1, 8), (1, 6, 1, 8), (4, 1, 6, 8), (1, 6, 8), (2, 3, 6, 8)]
+)
+def test_no_two_orders_read_the_same(shape):
+    """Each order lays the entries of q out in another way."""
+    q = np.arange(math.prod(shape)).reshape(shape)
+    found = readings(shape, shape)
+    laid = []
+    for order in found:
+        names = order.split()
+        places = [names.index(name) for name in NAMES if name in names]
+        filled = [sizes(order, shape)[name] for name in NAMES]
+        laid.append(q.transpose(places).reshape(filled))
+    assert len({(each.shape, each.tobytes()) for each in laid}) == len(found) >= 1
+    assert found[0].endswith(" head_dim")

@@ -51,7 +51,8 @@ def readings(
     """Return the orders that two shapes can be read in, the most usual first.
 
     Layers and head_dim are the same for both, head_dim is even, the heads of q are a multiple
-    of those of k, and there are no more queries than keys unless they are counted.
+    of those of k, and there are no more queries than keys unless they are counted. Of orders that
+    differ in dimensions of one entry alone, which all read the same, the most usual one counts.
 
     Parameters
     ----------
@@ -66,6 +67,8 @@ def readings(
     'layers heads tokens head_dim'
     >>> readings((80, 64), (80, 64), keys=80)
     ('tokens head_dim',)
+    >>> readings((1, 1, 1, 8), (1, 1, 1, 8))
+    ('layers heads tokens head_dim',)
     """
     known = {"layers": layers, "queries": queries, "keys": keys}
     orders = [
@@ -76,7 +79,11 @@ def readings(
     rank = {order: place for place, order in enumerate(chain(*_TIERS))}
     fitting = [order for order in orders if _fits(order, q, k, known)]
     several = [order for order in fitting if sizes(order, k)["tokens"] > 1]
-    return tuple(sorted(several or fitting, key=lambda order: rank.get(order, len(rank))))
+    usual = sorted(several or fitting, key=lambda order: rank.get(order, len(rank)))
+    found: dict[tuple[str, ...], str] = {}
+    for order in usual:
+        found.setdefault(_spoken(order, q, k), order)
+    return tuple(found.values())
 
 
 def order_of(
@@ -127,6 +134,12 @@ def order_of(
 def sizes(order: str, shape: Sequence[int]) -> dict[str, int]:
     """Return the size of each dimension, by name; those that are not there are 1."""
     return dict.fromkeys(NAMES, 1) | dict(zip(order.split(), shape, strict=True))
+
+
+def _spoken(order: str, q: Sequence[int], k: Sequence[int]) -> tuple[str, ...]:
+    """The dimensions of more than one entry: orders with the same ones read the same."""
+    of_q, of_k = sizes(order, q), sizes(order, k)
+    return tuple(name for name in order.split() if max(of_q[name], of_k[name]) > 1)
 
 
 def _fits(order: str, q: Sequence[int], k: Sequence[int], known: dict[str, int | None]) -> bool:
