@@ -1,0 +1,227 @@
+"""What reads: a small causal transformer over bytes, with any encoding of the registry.
+
+All that differs between two models of a setting and a seed is the encoding: their weights begin
+equal, and they read the same bytes in the same order.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from xpos_viz.encoding import Encoding, alibi, alibi_slopes, nope, rope, xpos
+from xpos_viz.masks import Mask
+from xpos_viz.module import RotaryXPos
+from xpos_viz.precision import largest_position
+
+BYTES = 256
+"""What a model reads and predicts."""
+
+REACH = 16
+"""Up to how many training lengths models read."""
+
+
+_ROOM = 1e8  # what products of a query and a key may be, beside the growth of their factors
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How large a model is, and how it is trained.
+
+    Parameters
+    ----------
+    name
+        How it is called.
+    length
+        L, the training length, tokens (bytes).
+    layers, width
+        Of the transformer.
+    batch, steps
+        Texts of length L that are read at once, and how often.
+    rate
+        The largest learning rate.
+    """
+
+    name: str
+    length: int
+    layers: int
+    width: int
+    batch: int
+    steps: int
+    rate: float
+
+    @property
+    def longest(self) -> int:
+        """The longest text that its models read, tokens."""
+        return REACH * self.length
+
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Setting("quick", length=64, layers=2, width=64, batch=32, steps=600, rate=4e-3),
+            Setting("main", length=128, layers=4, width=128, batch=32, steps=1300, rate=3e-3),
+        )
+    }
+)
+"""One for a minute, and one for a few."""
+
+
+def contenders(setting: Setting) -> dict[str, Encoding]:
+    """Return the encodings that are compared at a setting, by name.
+
+    ALiBi's heads are narrower where there would be too few slopes of them.
+    """
+    heads = setting.width // 32
+    narrow = setting.width // max(4, heads)
+    return {
+        "rope": rope(32),
+        "xpos_half": xpos(32, scale_base=setting.length / 2),
+        "xpos_512": xpos(32, scale_base=512.0),
+        "alibi": alibi(narrow, slope=alibi_slopes(setting.width // narrow)),
+        "nope": nope(32),
+    }
+
+
+class Transformer(nn.Module):
+    r"""A causal transformer over bytes (pre-norm; Vaswani et al. 2017), tied at both ends.
+
+    Parameters
+    ----------
+    setting
+        How large it is.
+    encoding
+        Its width gives the heads: as many as fit the model's width.
+    seed
+        Of the weights that it begins with.
+
+    Raises
+    ------
+    ValueError
+        If heads do not fit the width, or the encoding grows beyond float32 in the longest text.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import rope
+    >>> model = Transformer(SETTINGS["quick"], rope(32), seed=0)
+    >>> model(torch.tensor([list(b"six tokens")])).shape
+    torch.Size([1, 10, 256])
+    """
+
+    def __init__(self, setting: Setting, encoding: Encoding, *, seed: int) -> None:
+        super().__init__()
+        _check(setting, encoding)
+        self.setting, self.encoding = setting, encoding
+        self.embedding = nn.Embedding(BYTES, setting.width)
+        self.blocks = nn.ModuleList(_Block(setting, encoding) for _ in range(setting.layers))
+        self.norm = nn.LayerNorm(setting.width, bias=False)
+        self._begin(seed)
+
+    def forward(
+        self, tokens: Int[Tensor, "texts tokens"], mask: Mask | str = "causal"
+    ) -> Float[Tensor, "texts tokens 256"]:
+        """Return the logits of the byte after each token, of those that the mask lets it see."""
+        *_, x = self._stream(tokens, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+    def listen(
+        self, tokens: Int[Tensor, "texts tokens"], mask: Mask | str = "causal"
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Return q and k of each layer before the encoding, (texts, heads, tokens, d) each."""
+        entering = self._stream(tokens, mask)
+        vectors = (
+            block.attention.vectors(block.before(x))
+            for block, x in zip(self.blocks, entering, strict=False)
+        )
+        return [(q, k) for q, k, _ in vectors]
+
+    def _stream(self, tokens: Tensor, mask: Mask | str) -> Iterator[Tensor]:
+        """What enters each block, and what leaves the last."""
+        x = self.embedding(tokens)
+        seen = self.blocks[0].attention.seen(tokens.shape[-1], mask)
+        yield x
+        for block in self.blocks:
+            x = block(x, seen)
+            yield x
+
+    def _begin(self, seed: int) -> None:
+        """Draw the weights; what adds to the stream begins smaller, the deeper the model is."""
+        chance = torch.Generator().manual_seed(seed)
+        deep = (2 * self.setting.layers) ** -0.5
+        for name, weight in self.named_parameters():
+            if weight.ndim > 1:
+                spread = 0.02 * (deep if name.endswith("onward.weight") else 1.0)
+                nn.init.normal_(weight, std=spread, generator=chance)
+
+
+class _Block(nn.Module):
+    """Attention, then each token for itself; both add to what runs through."""
+
+    def __init__(self, setting: Setting, encoding: Encoding) -> None:
+        super().__init__()
+        width = setting.width
+        self.before = nn.LayerNorm(width, bias=False)
+        self.attention = Attention(width, encoding, setting.longest / 2)
+        self.between = nn.LayerNorm(width, bias=False)
+        self.widen = nn.Linear(width, 4 * width, bias=False)
+        self.onward = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """Return what runs on."""
+        x = x + self.attention(self.before(x), seen)
+        return x + self.onward(nn.functional.gelu(self.widen(self.between(x))))
+
+
+class Attention(nn.Module):
+    """Causal attention whose queries and keys an encoding turns and scales."""
+
+    def __init__(self, width: int, encoding: Encoding, middle: float) -> None:
+        super().__init__()
+        self.heads, self.middle = width // encoding.head_dim, middle
+        self.project = nn.Linear(width, 3 * width, bias=False)
+        self.rotary = RotaryXPos(encoding)
+        self.onward = nn.Linear(width, width, bias=False)
+
+    def vectors(self, x: Float[Tensor, "texts tokens width"]) -> Tensor:
+        """Return q, k and v before any encoding, (3, texts, heads, tokens, d)."""
+        return self.project(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+
+    def seen(self, tokens: int, mask: Mask | str) -> Float[Tensor, "... tokens tokens"] | None:
+        """Return what is added to the logits of all layers; None for a causal mask alone."""
+        if mask == "causal" and self.rotary.encoding.bias is None:
+            return None
+        shape = torch.empty(1, self.heads, tokens, self.rotary.encoding.head_dim)
+        return self.rotary.attn_mask(shape, shape, mask=mask)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """Return what each token reads."""
+        q, k, v = self.vectors(x)
+        q, k = self.rotary(q, k, origin=self.middle)
+        scale = self.rotary.logit_factor
+        y = scaled_dot_product_attention(q, k, v, seen, is_causal=seen is None, scale=scale)
+        return self.onward(y.transpose(1, 2).flatten(2))
+
+
+def _check(setting: Setting, encoding: Encoding) -> None:
+    """Raise ValueError unless an encoding fits a setting."""
+    if setting.width % encoding.head_dim:
+        raise ValueError(
+            f"a width of {setting.width} must be a multiple of head_dim, got "
+            f"{encoding.head_dim}; use 32."
+        )
+    if encoding.heads not in (None, setting.width // encoding.head_dim):
+        raise ValueError(
+            f"an encoding must have values for {setting.width // encoding.head_dim} heads, got "
+            f"{encoding.heads}; use another head_dim, or one value for all heads."
+        )
+    if (most := largest_position(encoding, torch.float32, _ROOM)) < setting.longest:
+        raise ValueError(
+            f"an encoding must hold {setting.longest} tokens in float32, got {encoding!r}, which "
+            f"holds {most}; use a larger scale_base."
+        )

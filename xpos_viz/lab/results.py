@@ -1,0 +1,154 @@
+"""What a trained model shows: bits per byte by length, mask and place, and what it attends to.
+
+All of it is one tidy table, so that models, seeds and settings are rows.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from xpos_viz.attention import attention_logits
+from xpos_viz.curves.resolutions import diagonal_mean, resolution
+from xpos_viz.inputs import Capture
+from xpos_viz.kernel import attention_scores
+from xpos_viz.lab.evaluation import Mean, paired_excess, reading
+from xpos_viz.lab.model import Setting, Transformer
+
+COLUMNS = ("measure", "mask", "length", "place", "value", "error")
+"""Of the table of a model: what was measured, under which mask, in texts of which length, where."""
+
+PIECES = 128
+"""Into how many pieces the longest text is cut, for what bytes cost by their place."""
+
+_READ = 8  # texts whose logits are averaged
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table; units: bits per byte, tokens, logits."""
+
+    measure: str
+    mask: str
+    length: int
+    place: float
+    value: float
+    error: float = math.nan
+
+
+def lengths(setting: Setting) -> tuple[int, ...]:
+    """Return the lengths that are read: L/2, L, … 16 L."""
+    return tuple(setting.length * 2**power for power in range(-1, 5))
+
+
+def masks(setting: Setting) -> tuple[str, ...]:
+    """Return the masks that are compared; blocks are half the training length (Sun et al. 2022)."""
+    length = setting.length
+    return ("causal", f"blockwise:{length // 2}", f"sliding:{length}")
+
+
+def measured(
+    model: Transformer,
+    texts: Int[Tensor, "texts bytes"],
+    report: Callable[[float], None] = lambda _: None,
+) -> pd.DataFrame:
+    """Measure what a model loses beyond its training length.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    texts
+        From :func:`xpos_viz.lab.windows`.
+    report
+        Told which share is done; what it raises ends it.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`COLUMNS`. Measures: "mean" (bits per byte of all bytes, at each length and
+        mask), "place" (of the pieces of the longest text), "excess" (bits that bytes beyond L
+        cost more than under the mask "sliding:L", from pairs of the same bytes), "logit" (mean
+        logit by lag, the mean over layers, heads and texts) and "resolution" (eq. 3 of it).
+        `error` is the standard error over texts, NaN where there is none.
+    """
+    rows = list[Row]()
+    for share, row in _rows(model, texts):
+        rows.append(row)
+        report(share)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:
+    """The rows, and which share is done then."""
+    setting, longest = model.setting, model.setting.longest
+    whole = {}
+    work = [(mask, length) for mask in masks(setting) for length in lengths(setting)]
+    for done, (mask, length) in enumerate(work, 1):
+        costs = reading(model, texts, length, mask)
+        mean, share = Mean.of(costs), done / (len(work) + 1)
+        yield share, Row("mean", mask, length, math.nan, mean.value, mean.error)
+        if length == longest:
+            whole[mask] = costs
+            for place, piece in enumerate(costs.split(longest // PIECES, -1)):
+                mean = Mean.of(piece)
+                middle = (place + 0.5) * longest / PIECES
+                yield share, Row("place", mask, longest, middle, mean.value, mean.error)
+    *others, sliding = whole
+    for mask in others:
+        excess = paired_excess(whole[mask], whole[sliding], setting.length)
+        yield 1.0, Row("excess", mask, longest, math.nan, excess.value, excess.error)
+    for row in _attention(model, texts[:_READ]):
+        yield 1.0, row
+
+
+def _attention(model: Transformer, texts: Tensor) -> Iterator[Row]:
+    """Mean logits by lag in the longest text, and their resolution at every length."""
+    profile = sum(mean_logits(model, text) for text in texts) / len(texts)
+    for lag, value in enumerate(profile.tolist()):
+        yield Row("logit", "causal", model.setting.longest, lag, value)
+    for length in lengths(model.setting):
+        yield Row("resolution", "causal", length, math.nan, float(resolution(profile[:length])))
+
+
+@torch.no_grad()
+def mean_logits(model: Transformer, text: Int[Tensor, " bytes"]) -> Tensor:
+    """Return the mean logit at each lag, (bytes − 1,), over the layers and heads (eq. 11)."""
+    found = []
+    for q, k in model.listen(text[None, :-1]):
+        scores = attention_scores(q[0], k[0], model.encoding)
+        logits = attention_logits(scores, model.encoding)
+        found.append(diagonal_mean(logits, "causal").mean.mean(0))
+    return torch.stack(found).mean(0).flip(0)
+
+
+@torch.no_grad()
+def captured(model: Transformer, text: bytes, name: str) -> Capture:
+    """Return the queries and keys of a model that reads a text, before their encoding.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    text
+        What it reads, at most 16 L bytes.
+    name
+        Of the model.
+
+    Raises
+    ------
+    ValueError
+        For a text that is empty or too long.
+    """
+    most = model.setting.longest
+    if not 0 < len(text) <= most:
+        raise ValueError(f"a text must have 1 to {most} bytes, got {len(text)}; use a part of it.")
+    layers = model.listen(torch.tensor([[*text]]))
+    q, k = (torch.cat(parts) for parts in zip(*layers, strict=True))
+    tokens = tuple(text[place : place + 1].decode("latin-1") for place in range(len(text)))
+    encodings = (model.encoding,) * len(q)
+    return Capture(q, k, layout="interleaved", tokens=tokens, encodings=encodings, model=name)
