@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -108,3 +108,12 @@ def chromium() -> str:
     found = find_chromium()
     assert found, "only tests marked `browser` may use this fixture"
     return found
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Any]:
+    """A Chromium that finds no host but this one."""
+    from tests.pages import started  # noqa: PLC0415 - few tests need Playwright
+
+    with started(chromium) as browser:
+        yield browser

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from xpos_viz.figures import plotly_pen
-from xpos_viz.figures.lessons import coloured, sentence, step_figure
+from xpos_viz.figures.lessons import coloured, printed, sentence, step_figure
 from xpos_viz.lessons import ANSWERS, CHAPTERS, OPTIONS, STEPS, chapter_of
 from xpos_viz.lessons.model import Arrows, Heights, Lines, Matrix, Seen
 from xpos_viz.state import State, from_address, opening, to_address
@@ -38,6 +38,19 @@ def test_a_step_has_one_line_that_computes(step):
     }
     value = step.line(step.control.start)
     assert isinstance(value, torch.Tensor | float | str | bool)
+
+
+@ALL
+def test_what_is_printed_runs_as_it_is_printed(step):
+    """In a session in which nothing was imported yet, at each place of the control."""
+    for at in step.control.values:
+        lines = printed(step, at).splitlines()
+        typed = [line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")]
+        session: dict[str, object] = {}
+        exec("\n".join(typed[:-1]), session)
+        given = repr(eval(typed[-1], session))
+        if not step.measured:
+            assert given.splitlines() == lines[len(typed) :]
 
 
 @ALL

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cli.command import call
-from tests.pages import offline, started
+from tests.pages import offline
 from xpos_viz.figures.lessons import coloured
 from xpos_viz.lessons import CHAPTERS, OPTIONS, STEPS
 from xpos_viz.texts import LANGUAGES, TAGS, texts
@@ -16,12 +16,6 @@ NUMBERED = {
     for place, step in enumerate(chapter.steps, 1)
 }
 each_language = pytest.mark.parametrize("language", LANGUAGES)
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with started(chromium) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,13 @@ from tests.apptest import again, alts
 from xpos_viz import rope, xpos
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.decay import decay_curves
+from xpos_viz.figures.screen import legends
+from xpos_viz.pictures import PICTURES
+from xpos_viz.state import from_address
+from xpos_viz.state.model import MAX_KEPT_CURVES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS, Chance, Reading
 from xpos_viz.texts import LANGUAGES, texts
+from xpos_viz.ui import layout
 from xpos_viz.ui.decay import DISTANCES, FORMULAS
 
 pytestmark = pytest.mark.usefixtures("steady")
@@ -184,3 +189,16 @@ def test_nothing_that_is_left_is_not_less_than_nothing(address):
     (said,) = (m.value for m in page.markdown if m.value.startswith("- "))
     left = said.split("\n")[-1]
     assert re.search(r"1,000,000 tokens: (XPos|RetNet) 0\u00a0%\.", left)
+
+
+def test_each_name_of_the_longest_legend_pales_the_other_curves():
+    kept = ",".join(f"xpos:scale_base:{base}" for base in range(1, MAX_KEPT_CURVES + 1))
+    drawn = {"assumption": "independent", "distance": "16"}
+    address = drawn | {"curves": ",".join(REGISTRY), "kept_curves": kept}
+    state, refused = from_address(address)
+    assert not refused
+    curves = PICTURES["decay"](state, EN)[0].description
+    names = re.findall(r'class="(xv-at-\d+)"', legends.markup(curves, ""))
+    assert len(names) == len(REGISTRY) + MAX_KEPT_CURVES
+    styled = layout.style("light", large=False)
+    assert [name for name in names if f".{name}:is(" not in styled] == []

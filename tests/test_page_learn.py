@@ -8,7 +8,6 @@ from xpos_viz.lessons import CHAPTERS, DOUBT, OPTIONS, STEPS, chapter_of
 from xpos_viz.texts import LANGUAGES, texts
 
 FIRST, *_, LAST = STEPS.values()
-MEASURED = {"cost"}  # whose numbers are of the moment
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
@@ -35,7 +34,7 @@ def test_what_is_answered_is_explained_and_shown(step, language):
     assert (text(f"learn.{chapter.name}.words") in said) == (chapter.steps[0] is step)
     assert text(f"learn.{step.name}.symbols") in said
     assert len(page.get("plotly_chart")) == 1
-    if step.name not in MEASURED:
+    if not step.measured:
         seen = step.see(step.control.start)
         assert f"- {sentence('sentence', step, seen, text)}" in said
         assert printed(step, step.control.start) in words(page.code)
@@ -122,3 +121,13 @@ def test_of_many_steps_those_are_told_that_are_like_the_one_that_was_asked_for(l
     _, such, rest = told.partition(SUCH[language].format(len(STEPS)))
     assert such
     assert len(rest.split(", ")) == 5
+
+
+def test_several_answers_to_one_question_count_once():
+    """Only an address can have them; the last one is shown."""
+    every = ",".join(f"{step}-{option}" for step in STEPS for option in (*OPTIONS, DOUBT))
+    page = lesson(FIRST, answers=every)
+    assert page.radio[0].value == DOUBT
+    total = len(STEPS)
+    done = texts("en")("learn.progress", done=total, steps=total)
+    assert page.get("progress")[0].proto.text == done

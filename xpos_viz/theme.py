@@ -112,7 +112,7 @@ DASHES: tuple[str, ...] = ("solid", "dash", "dot", "dashdot", "solid", "dash")
 """Strokes of curves in order, for greyscale."""
 
 STROKES: tuple[str, ...] = (*dict.fromkeys(DASHES), "longdash", "longdashdot")
-"""All strokes: two more, where one color has many curves."""
+"""All strokes: two more, where one colour has many curves."""
 
 LEVEL = -1
 """Place of a line that no encoding or format has, such as a limit: it is neutral."""

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from tests.cli.command import call, process
 from xpos_viz.cli import main
-from xpos_viz.export import write
 from xpos_viz.export.data import NUMBERS
+from xpos_viz.writing import write
 
 
 @pytest.mark.parametrize(

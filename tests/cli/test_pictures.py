@@ -12,6 +12,7 @@ from PIL import Image, ImageSequence
 from tests.cli.command import call
 from xpos_viz.export import reproduce
 from xpos_viz.figures.files import Paper
+from xpos_viz.lessons.longer import measured
 from xpos_viz.state import from_address
 from xpos_viz.studies.decay import Reading, table, trace
 
@@ -168,6 +169,15 @@ def test_a_file_without_a_recipe_is_a_failure():
         f"{Path('README.md').read_text(encoding='utf-8')!r:.120}; use such a file, or the "
         "recipe.json of a bundle; a command is run again.\n"
     )
+
+
+def test_of_times_it_is_told_that_they_are_measured_anew(tmp_path):
+    path = tmp_path / "a.svg"
+    assert call("figure", "learn", "--lesson", "cost", "--out", path)[2] == 0
+    measured.cache_clear()
+    _, said, code = call("reproduce", path)
+    words = f"the numbers are not those of {path}; they are times, which were measured then"
+    assert (said, code) == (f"Making it again…\nError: {words}, and anew now.\n", 1)
 
 
 def test_a_file_with_other_numbers_is_told(tmp_path, monkeypatch):

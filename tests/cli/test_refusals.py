@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.command import call, refused
+from tests.cli.command import refused
 
 REFUSALS = {
     ("curve", "foo"): "unknown encoding 'foo'; use one of: nope, rope, p_rope, xpos, decay, "
@@ -72,67 +72,24 @@ REFUSALS = {
     "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "
     ".parquet, .npz.",
+    ("export", "compare", "scores", "--out", "a.zip"): "without --sweep all of a page is exported, "
+    "got the picture 'scores'; use the command figure for one.",
+    ("export", "compare", "--out", "a.gif"): "a .gif file moves; use --sweep gamma, or zip, html.",
+    ("export", "decay", "--out", "a.html"): "only compare and learn have a hand-out, got 'decay'; "
+    "use a .zip.",
+    ("export", "decay", "--sweep", "gamma", "--values", "1;2", "--out", "a.gif"): "values must be "
+    "numbers between commas, got '1;2'; use 0.1,0.4.",
+    ("export", "decay", "--sweep", "gamma", "--out", "a.zip"): "a picture in motion is .html or "
+    ".gif, got .zip; use these.",
+    ("reproduce", "no.png"): "Invalid value for 'FILE': File 'no.png' does not exist.",
+    ("reproduce", "tests"): "Invalid value for 'FILE': File 'tests' is a directory.",
+    ("precision", "rope", "--lengths", "512,0"): "lengths must be 1 to 1,048,576 tokens here, got "
+    "0; use 512.",
+    ("curve", "rope", "--lags", "-5,1e9"): "lags must be whole numbers ≥ 0 for a running mean, got "
+    "-5.0; use range(1024), for instance.",
 }
 
 
 @pytest.mark.parametrize("words", REFUSALS, ids=" ".join)
 def test_wrong_use_is_said_with_a_way_out(words):
     assert refused(*words) == REFUSALS[words]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ("export", "compare", "scores", "--out", "a.zip"),
-            (
-                "without --sweep all of a page is exported, got the picture 'scores'; use the "
-                "command figure for one."
-            ),
-        ),
-        (
-            ("export", "compare", "--out", "a.gif"),
-            "a .gif file moves; use --sweep gamma, or zip, html.",
-        ),
-        (
-            ("export", "decay", "--out", "a.html"),
-            "only compare and learn have a hand-out, got 'decay'; use a .zip.",
-        ),
-        (
-            ("export", "decay", "--sweep", "gamma", "--values", "1;2", "--out", "a.gif"),
-            "values must be numbers between commas, got '1;2'; use 0.1,0.4.",
-        ),
-        (
-            ("export", "decay", "--sweep", "gamma", "--out", "a.zip"),
-            "a picture in motion is .html or .gif, got .zip; use these.",
-        ),
-    ],
-)
-def test_exports_that_cannot_be_are_refused(words, message):
-    printed, said, code = call(*words)
-    assert (printed, code) == ("", 2)
-    assert said.endswith(f"Error: {message}\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("reproduce", "no.png"), "Invalid value for 'FILE': File 'no.png' does not exist."),
-        (("reproduce", "tests"), "Invalid value for 'FILE': File 'tests' is a directory."),
-        (
-            ("precision", "rope", "--lengths", "512,0"),
-            "lengths must be 1 to 1,048,576 tokens here, got 0; use 512.",
-        ),
-        (
-            ("curve", "rope", "--lags", "-5,1e9"),
-            (
-                "lags must be whole numbers ≥ 0 for a running mean, got -5.0; use range(1024), "
-                "for instance."
-            ),
-        ),
-    ],
-)
-def test_what_cannot_be_is_wrong_use(words, message):
-    printed, said, code = call(*words)
-    assert (printed, code) == ("", 2)
-    assert said.endswith(f"Error: {message}\n")

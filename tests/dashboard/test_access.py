@@ -9,6 +9,7 @@ from xpos_viz.ui import PAGES
 
 pytestmark = pytest.mark.browser
 
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 WIDTHS = {"light": 1440, "dark": 390}
 each_scheme = pytest.mark.parametrize("scheme", WIDTHS)
 
@@ -39,6 +40,8 @@ def faults(visit, name, scheme, settings, width):
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     for folded in page.locator("details:not([open]) > summary").all()[::-1]:  # the lowest first
         folded.press("Enter")
+    settled(page)
+    page.set_viewport_size({"width": width, "height": page.evaluate(HEIGHT)})  # all is in sight
     settled(page)
     found = Axe().run(page).response["violations"]
     return {

@@ -1,5 +1,8 @@
 """Longer than trained: resolution, blocks, the paper's tables and the cost."""
 
+import cmath
+import math
+from functools import partial
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -87,6 +90,34 @@ def test_perplexity_of_rope_is_more_than_ten_times_as_much_and_that_of_lex_falls
     assert list(lex) == sorted(lex, reverse=True)
 
 
+def turned(x, sign, xi, theta, n):
+    """A pair of equation 6: both signs of its exponent, or one, are those of the argument."""
+    return x * cmath.exp(complex(sign.real * xi, sign.imag * theta) * n)
+
+
+def printed(k, xi, theta, n):
+    """The first pair of a key in equation 10, whose second row has a minus as its first one has."""
+    cos, sin = (turn(n * theta) * math.exp(-n * xi) for turn in (math.cos, math.sin))
+    return complex(k.real * cos - k.imag * sin, k.imag * cos - k.real * sin)
+
+
+def test_with_the_signs_of_equations_6_and_10_a_score_depends_on_more_than_the_difference():
+    q, k, pair = 0.8 + 0.6j, 0.3 - 1.0j, (-0.1, 1.0)
+    keys = {
+        "right": partial(turned, k, -1 + 1j, *pair),
+        "equation 6": partial(turned, k, -1 - 1j, *pair),
+        "equation 10": partial(printed, k, *pair),
+    }
+    moved = {}
+    for name, key in keys.items():
+        near, far = (
+            (turned(q, 1 + 1j, *pair, n + 2) * key(n).conjugate()).real for n in (1.0, 4.0)
+        )
+        moved[name] = abs(far - near)
+    assert moved["right"] < 1e-12
+    assert min(moved["equation 6"], moved["equation 10"]) > 0.05
+
+
 @pytest.mark.parametrize("table", PAPER)
 def test_tables_have_a_number_for_each_length(table):
     shown = see("tables", table).shown
@@ -108,14 +139,13 @@ def test_times_are_compared_by_the_shortest_of_each(monkeypatch):
     later = {"plain": 0.01, "rope": 0.03, "xpos": 0.04}
     times = {}
 
-    def took(run, number):
-        assert number == 1
-        name = run.args[0]
+    def took(name, tokens):
+        assert tokens == 64
         if name == "plain":
             times.update(next(rounds, later))
         return times[name]
 
-    monkeypatch.setattr(longer, "timeit", took)
+    monkeypatch.setattr(longer, "timed", took)
     monkeypatch.setattr(longer, "_BUDGET", 0.01)
     longer.measured.cache_clear()
     seen = see("cost", 64).numbers
@@ -123,6 +153,12 @@ def test_times_are_compared_by_the_shortest_of_each(monkeypatch):
     assert (seen["plain"], seen["rope"], seen["xpos"]) == (10.0, 20.0, 21.0)
     assert seen["over_plain"] == pytest.approx(2.1)
     assert seen["over_rope"] == pytest.approx(1.05)
+
+
+def test_a_measurement_leaves_the_cores_to_others():
+    cores = torch.get_num_threads()
+    assert longer.timed("rope", 64) > 0
+    assert torch.get_num_threads() == cores
 
 
 def test_picture_and_sentence_of_a_minute_are_of_one_measurement(monkeypatch):

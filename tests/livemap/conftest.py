@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from tests.pages import drawn, started, watch, watch_scripts
+from tests.pages import drawn, watch, watch_scripts
 from xpos_viz.livemap import packed, source
 
 PAGE = Path(__file__).with_name("page.html").read_bytes()
@@ -61,12 +61,6 @@ def host():
     host.server.shutdown()
     host.server.server_close()
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with started(chromium) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

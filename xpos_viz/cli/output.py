@@ -10,8 +10,8 @@ import pandas as pd
 
 from xpos_viz.cli.command import GIVEN
 from xpos_viz.export.data import NUMBERS, Arrays, columns, rows
-from xpos_viz.export.files import check, write
 from xpos_viz.export.recipe import told
+from xpos_viz.writing import check, write
 
 
 def output_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -37,9 +37,9 @@ def command(
 
     FILE is any file of xpos-viz figure or export, or of the dashboard, or the .recipe.json beside
     a CSV. It is drawn on the paper that it was drawn on, unless --size, --mode or --caption say
-    otherwise; a picture in motion moves again as .html or .gif. All of its page is a .zip, and of
-    the page compare an .html. Where it was made from a file of your own, that is named by --data; a
-    bundle has it within. The exit code is 1 if a number differs.
+    otherwise; a picture in motion moves again as .html or .gif. All of its page is a .zip, and a
+    hand-out an .html. Where it was made from a file of your own, that is named by --data; a bundle
+    has it within. The exit code is 1 if a number differs, as times do that are measured.
     """
     if out is not None:
         check_path(out, WRITTEN)
@@ -51,12 +51,16 @@ def command(
         save(out, _written(made, wanted))
     click.echo(made.recipe.text())
     if not made.same:
-        raise click.ClickException(
-            f"the numbers are not those of {file}; it was made with "
-            + ", ".join(f"{name} {version}" for name, version in made.recipe.versions.items())
-            + "."
-        )
+        raise click.ClickException(f"the numbers are not those of {file}; {_why(made)}.")
     click.echo("All numbers are those of the file's recipe, to the last bit.", err=True)
+
+
+def _why(made: Reproduction) -> str:
+    """What may have made the numbers others."""
+    if any(picture.measured for picture in made.pictures):
+        return "they are times, which were measured then, and anew now"
+    versions = (f"{name} {version}" for name, version in made.recipe.versions.items())
+    return f"it was made with {', '.join(versions)}"
 
 
 def _made(file: Path, data: Capture | None) -> Reproduction:

@@ -1,10 +1,7 @@
-"""Files of a picture: drawn, or as numbers; written whole or not at all."""
+"""Files of a picture: drawn, or as numbers."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 
 from xpos_viz.choice import check_choice
@@ -72,44 +69,3 @@ def make(picture: Picture, form: str, recipe: Recipe) -> bytes:
     """
     check_choice("form", form, FORMS)
     return FORMS[form].make(picture, recipe)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there, so that none is left half-written.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; what stood there before stands there still.
-    """
-    with _beside(path, f", may be written to, and has room for {len(content):,} bytes") as beside:
-        beside.write_bytes(content)
-        beside.replace(path)
-
-
-def check(path: Path) -> None:
-    """Try if a file can be written there, before there is one.
-
-    Raises
-    ------
-    OSError
-        If it cannot; where there is too little room is known only in the end.
-    """
-    with _beside(path, " and may be written to") as beside:
-        beside.touch()
-
-
-@contextmanager
-def _beside(path: Path, wish: str) -> Iterator[Path]:
-    """A place beside another one, at which nothing stays; errors say what the folder must be."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield beside
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise OSError(
-            f"{path} could not be written: {reason}; use a folder that exists{wish}."
-        ) from error
-    finally:
-        with suppress(OSError):  # as there is none
-            beside.unlink()

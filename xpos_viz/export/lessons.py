@@ -65,12 +65,12 @@ def _step(number: str, step: Step, text: Text) -> Iterator[str]:
     at = step.control.start
     seen = step.see(at)
     figure = step_figure(step, seen, text)
-    source = b64encode(save(figure, "svg")).decode()
+    drawn = b64encode(save(figure, "svg")).decode()
     yield f"<h3>{number} {_safe(text(f'learn.{step.name}.title'))}</h3>"
     yield _words(text(f"learn.{step.name}.question"))
     options = (f"<li>{_inline(text(f'learn.{step.name}.{option}'))}</li>" for option in OPTIONS)
     yield f'<ol type="a">{"".join(options)}</ol>'
-    yield f'<img alt="{_safe(figure.alt)}" src="data:image/svg+xml;base64,{source}">'
+    yield f'<img alt="{_safe(figure.alt)}" src="data:image/svg+xml;base64,{drawn}">'
     yield _words(sentence("sentence", step, seen, text))
     yield convert(coloured(step.formula, "light"), display="block")
     yield _words(text(f"learn.{step.name}.symbols"))

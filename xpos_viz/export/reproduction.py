@@ -145,4 +145,5 @@ def _page(recipe: Recipe, state: State, moving: Sweep | None) -> str:
     text = texts(state.language or "en")
     if moving is not None:
         return animation_html(moving, text, recipe.text())
+    check_choice("hand-out", recipe.page, HANDOUTS)
     return HANDOUTS[recipe.page](state, text, recipe.text())

@@ -291,7 +291,7 @@ class Plane:
     limit
         How far the axes go, where several pictures share them.
     trails
-        Places of the points whose paths are drawn, and which a legend names, each in a color;
+        Places of the points whose paths are drawn, and which a legend names, each in a colour;
         None is all.
     """
 

@@ -1,8 +1,10 @@
 r"""What a step of a lesson shows, described for both pens; and its numbers as words."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -69,8 +71,11 @@ def coloured(formula: str, mode: Mode) -> str:
 
 
 def printed(step: Step, at: float | str) -> str:
-    """Return the line of a step and what it gives, as a Python prompt shows them."""
-    return f">>> {step.argument} = {at!r}\n>>> {step.code}\n{step.line(at)!r}"
+    """Return the line of a step and what it gives, as a Python prompt that has nothing shows it."""
+    known = isinstance(at, str) or math.isfinite(at)
+    value = repr(at) if known else f'float("{at}")'
+    typed = (*step.imports, f"{step.argument} = {value}", step.code)
+    return "\n".join([*(f">>> {line}" for line in typed), repr(step.line(at))])
 
 
 def cited(step: Step, text: Text) -> tuple[str, ...]:
@@ -93,13 +98,17 @@ def step_figure(step: Step, seen: Seen, text: Text) -> Description:
     return draw(seen.shown, step, seen, text)
 
 
+def _named(step: Step, seen: Seen, text: Text) -> dict[str, Any]:
+    """What every picture of a step has: its name, its title, and what it shows in words."""
+    title = text(f"learn.{step.name}.title")
+    return {"name": "step", "alt": sentence("alt", step, seen, text), "title": (title,)}
+
+
 def _arrows(shown: Arrows, step: Step, seen: Seen, text: Text) -> Plane:
     """Arrows from the origin, standing still."""
     ends = np.array(list(shown.ends.values()), np.complex128)
     return Plane(
-        name="step",
-        alt=sentence("alt", step, seen, text),
-        title=(text(f"learn.{step.name}.title"),),
+        **_named(step, seen, text),
         x=text("pairs.real"),
         y=text("pairs.imaginary"),
         labels=tuple(text(f"learn.{step.name}.{key}") for key in shown.ends),
@@ -114,9 +123,7 @@ def _matrix(shown: Matrix, step: Step, seen: Seen, text: Text) -> Grid:
     rows, columns = shown.values.shape
     few = max(rows, columns) <= _WRITTEN
     return Grid(
-        name="step",
-        alt=sentence("alt", step, seen, text),
-        title=(text(f"learn.{step.name}.title"),),
+        **_named(step, seen, text),
         x=text("learn.keys"),
         y=text("learn.queries"),
         columns=shown.columns or _places(columns, few=few),
@@ -131,9 +138,7 @@ def _lines(shown: Lines, step: Step, seen: Seen, text: Text) -> Curves:
     """Curves and marks."""
     places = {key: place for place, key in enumerate(shown.lines)}
     return Curves(
-        name="step",
-        alt=sentence("alt", step, seen, text),
-        title=(text(f"learn.{step.name}.title"),),
+        **_named(step, seen, text),
         x=text(f"learn.{step.name}.x"),
         y=text(f"learn.{step.name}.y"),
         logarithmic=shown.logarithmic,
@@ -152,9 +157,7 @@ def _lines(shown: Lines, step: Step, seen: Seen, text: Text) -> Curves:
 def _heights(shown: Heights, step: Step, seen: Seen, text: Text) -> Bars:
     """Groups of bars."""
     return Bars(
-        name="step",
-        alt=sentence("alt", step, seen, text),
-        title=(text(f"learn.{step.name}.title"),),
+        **_named(step, seen, text),
         x=text(f"learn.{step.name}.x"),
         y=text(f"learn.{step.name}.y"),
         labels=shown.labels,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,9 @@ from numpy.typing import NDArray
 from xpos_viz.figures.description import Bars, Curves, Heatmaps, Mark, Plane
 
 Numbers = NDArray[np.float64]
+
+INSET = 6
+"""Pixels by which the name of a mark, above the axes, reaches over its place."""
 
 _HUGE = 1e300  # no axis reaches further: float64 must hold the sum of its limits
 _MARGIN, _LETTER, _AXIS = 28, 6.5, 225  # pixels beside, of a letter, and of the shortest axis
@@ -27,15 +31,11 @@ class Flag:
         Whether the name goes to the left from there.
     row
         In which line, from 0, the lowest.
-    start, end
-        Of the name, pixels from the left end of the shortest axis.
     """
 
     mark: Mark
     left: bool
     row: int
-    start: float
-    end: float
 
 
 def finite(values: Numbers) -> Numbers:
@@ -111,15 +111,16 @@ def leans_left(curves: Curves, mark: Mark) -> bool:
 
 def flags(curves: Curves) -> list[Flag]:
     """Return where the names of marks stand above the shortest axis: none over another."""
-    taken: list[Flag] = []
+    found: list[Flag] = []
+    ends: dict[int, float] = {}  # of the names in each line, pixels of the shortest axis
     for mark in sorted(curves.named, key=lambda mark: mark.x):
         at, width = _AXIS * _share(curves, mark.x), _width(mark.label)
         left = at + width > _AXIS + _MARGIN
-        start = at - width if left else at
-        rows = {flag.row for flag in taken if flag.start < start + width and start < flag.end}
-        row = next(row for row in range(len(taken) + 1) if row not in rows)
-        taken.append(Flag(mark, left, row, start, start + width))
-    return taken
+        start = at + INSET - width if left else at - INSET
+        row = next(row for row in count() if ends.get(row, start) <= start)
+        ends[row] = start + width
+        found.append(Flag(mark, left, row))
+    return found
 
 
 def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:

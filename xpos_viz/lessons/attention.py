@@ -42,13 +42,15 @@ def _root(d: int) -> Seen:
 
 # -- the mask
 
+LOGITS = attention_logits(attention_scores(Q, K, ROPE), ROPE)
+"""Those of the toy case, −∞ where a key comes later."""
+
 _HIDDEN = (0.0, -1.0, -2.0, -5.0, -10.0, -torch.inf)
 
 
 def masked(hidden: float) -> Tensor:
     """Weights of the toy case, where cells that are not seen have this logit."""
-    logits = attention_logits(attention_scores(Q, K, ROPE), ROPE)
-    return attention_weights(logits.nan_to_num(neginf=hidden))
+    return attention_weights(LOGITS.nan_to_num(neginf=hidden))
 
 
 def _hide(hidden: float) -> Seen:
@@ -149,7 +151,7 @@ ATTENTION = Chapter(
             control=Control(_HIDDEN, 0.0),
             see=_hide,
             formula=r"w_{mn}=\frac{e^{\ell_{mn}}}{\sum_j e^{\ell_{mj}}},\qquad"
-            r"\ell_{mn}=-\infty\;\text{ for }\;n>m",
+            r"\ell_{mn}=-\infty\quad(n>m)",
             line=masked,
             parts=(attention_logits, attention_weights),
             families=("rope",),

@@ -4,9 +4,12 @@ A step computes numbers and what is to be seen of them; its words are in the cat
 `learn.<step>`, and its drawing is the pens'. Nothing that is shown is typed in.
 """
 
+import ast
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -137,6 +140,8 @@ class Step:
         What of the core it calls, whose source is shown.
     families
         Encodings of the registry that it is about, whose sources are named.
+    measured
+        Whether it measures time, so that its numbers are those of one moment.
     """
 
     name: str
@@ -147,12 +152,27 @@ class Step:
     line: Callable[..., object]
     parts: tuple[Callable[..., object] | type, ...]
     families: tuple[str, ...] = ("rope", "xpos")
+    measured: bool = False
 
     @property
     def code(self) -> str:
         """The one line of `line`, without its `return`."""
         _, _, code = inspect.getsource(self.line).rpartition("return ")
         return code.strip()
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """What must be imported before the line runs anywhere: as its module imports it."""
+        module = sys.modules[self.line.__module__]
+        used = {node.id for node in ast.walk(ast.parse(self.code)) if isinstance(node, ast.Name)}
+        lines: list[str] = []
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                node.names = [each for each in node.names if each.name in used]
+                used -= {each.name for each in node.names}
+                lines += [ast.unparse(node)] * bool(node.names)
+        own = ", ".join(sorted(used & vars(module).keys()))
+        return (*lines, f"from {module.__name__} import {own}") if own else tuple(lines)
 
     @property
     def argument(self) -> str:

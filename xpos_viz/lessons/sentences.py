@@ -36,9 +36,18 @@ _STRONGEST, _NEAREST = 5, 3  # tokens of the story that are shown
 _EVERY = 4  # pairs
 
 
+def weights_at(query: int, text: str, layer: int, encoding: Encoding | None = None) -> Tensor:
+    """Weights of all heads of a layer, read by one query; None is as the model has them."""
+    capture = sample_capture(text)
+    chosen = capture.encoding(layer, encoding)
+    m, n = capture.query_positions[[query]], capture.key_positions
+    q, k = capture.layer_vectors(layer)
+    return attention_weights(capture.logits(layer, chosen, q[:, [query]], k, m, n))[:, 0].double()
+
+
 def at_blue(encoding: Encoding | None = None) -> Tensor:
     """Weights of all tokens of the story, read by the query; None is as the model has them."""
-    return sample_capture("lantern").weights(18, encoding)[6, BLUE].double()
+    return weights_at(BLUE, "lantern", 18, encoding)[6]
 
 
 @cache
@@ -69,8 +78,8 @@ def _story(scale_base: float) -> Seen:
 
 def at_answer(encoding: Encoding | None = None) -> Tensor:
     """The weight that each of the heads gives to the answer; None is as the model has it."""
-    layers = {layer: sample_capture("bridge").weights(layer, encoding) for layer, _ in HEADS}
-    return torch.stack([layers[layer][head, IN, MARCH] for layer, head in HEADS]).double()
+    layers = {layer: weights_at(IN, "bridge", layer, encoding) for layer in dict(HEADS)}
+    return torch.stack([layers[layer][head, MARCH] for layer, head in HEADS])
 
 
 def answered(scale_base: float) -> Tensor:
@@ -94,8 +103,7 @@ def _bridge(scale_base: float) -> Seen:
 
 def at_word(word: str, encoding: Encoding | None = None) -> Tensor:
     """Weights of the English tokens, read by a Chinese word; None is as the model has them."""
-    weights = sample_capture("translation").weights(9, encoding)
-    return weights[2, PARTNERS[word][0], :_ENGLISH].double()
+    return weights_at(PARTNERS[word][0], "translation", 9, encoding)[2, :_ENGLISH]
 
 
 def translated(word: str) -> Tensor:
@@ -155,7 +163,7 @@ SENTENCES = Chapter(
             see=_story,
             formula=_WEIGHTS,
             line=read,
-            parts=(at_blue, attention_weights),
+            parts=(at_blue, weights_at, attention_weights),
         ),
         Step(
             "bridge",
@@ -168,7 +176,7 @@ SENTENCES = Chapter(
                 r"\,\zeta_i^{\Delta/B},\qquad\role{0}{w_n}:\ \zeta_i=1"
             ),
             line=answered,
-            parts=(at_answer, attention_weights),
+            parts=(at_answer, weights_at, attention_weights),
         ),
         Step(
             "translation",
@@ -177,7 +185,7 @@ SENTENCES = Chapter(
             see=_translation,
             formula=_WEIGHTS + r",\qquad\Delta=m-n",
             line=translated,
-            parts=(at_word, attention_weights),
+            parts=(at_word, weights_at, attention_weights),
         ),
         Step(
             "meaning",

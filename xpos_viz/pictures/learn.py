@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.figures.lessons import step_figure
-from xpos_viz.lessons import STEPS, Arrows, Heights, Lines, Matrix, Seen
+from xpos_viz.lessons import STEPS, Arrows, Heights, Lines, Matrix, Seen, Step
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.state import State
 from xpos_viz.texts import Text
@@ -12,8 +12,12 @@ from xpos_viz.texts import Text
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
     """What is seen at the step."""
-    what = seen(state)
-    return (Picture(step_figure(STEPS[state.lesson], what, text), lambda: _table(what)),)
+    return (picture(STEPS[state.lesson], seen(state), text),)
+
+
+def picture(step: Step, what: Seen, text: Text) -> Picture:
+    """The picture of what is seen at a step."""
+    return Picture(step_figure(step, what, text), lambda: _table(what), step.measured)
 
 
 def seen(state: State) -> Seen:

@@ -18,10 +18,13 @@ class Picture:
         What either pen draws.
     table
         Forms the numbers, when they are asked for.
+    measured
+        Whether they are times, which are others each time that they are measured.
     """
 
     description: Description
     table: Callable[[], pd.DataFrame]
+    measured: bool = False
 
     @property
     def name(self) -> str:

@@ -62,7 +62,7 @@ MAX_HEAD_DIM = cap("HEAD_DIM", 512, step=2)
 """Largest width of a head; the operator may set XPOS_VIZ_MAX_HEAD_DIM."""
 
 MAX_KEPT_CURVES = 5
-"""Most curves that are kept: with the one that is moved as many as a color has strokes."""
+"""Most curves that are kept: with the one that is moved as many as a colour has strokes."""
 
 _LAST = max(MAX_LENGTH, 2048, LIMITS.tokens) - 1  # of the tokens: samples have no cap
 _SCALE_BASES = {

@@ -91,8 +91,7 @@ def main() -> None:
     place = page.top(pages, shown.title, text)
     above = st.empty()
     shown.run()
-    with place:
-        page.share(text)
+    page.share(place, text)
     with above.container():
         notices.others(text)
 

@@ -5,7 +5,8 @@ from string import Template
 
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.plotly_pen import Fit
-from xpos_viz.theme import INKS, Mode
+from xpos_viz.state.model import MAX_KEPT_CURVES
+from xpos_viz.theme import INKS, WORDS, Mode
 
 LARGE = 1.375
 """Large type, times the usual."""
@@ -63,11 +64,19 @@ ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; 
 /* tables of words and numbers fit, or move sideways */
 .stTable { overflow-x: auto; }
 """
+_CODE = """
+/* words of code have the contrast of other words, which not all of Streamlit's have */
+.stCode.stCode .token { color: inherit; }
+.stCode.stCode .token:is(.keyword, .function, .class-name, .boolean) { color: $name; }
+.stCode.stCode .token:is(.string, .triple-quoted-string) { color: $string; }
+.stCode.stCode .token:is(.number, .operator, .decorator) { color: $number; }
+.stCode.stCode .token:is(.comment, .punctuation) { color: $quiet; }
+"""
 _LIT = "\n".join(
     f'[class*="st-key-fit_"]:has(.xv-at-{place}:is(:hover, :focus)) '
     f":is(.scatterlayer, .barlayer) > .trace:not(:nth-child({place + 1})) "
     "{ opacity: .1 !important; }"
-    for place in range(2 * len(REGISTRY))  # lines, after their bands
+    for place in range(2 * (len(REGISTRY) + MAX_KEPT_CURVES))  # lines, after their bands
 )
 """A name in the legend that is pointed at, or has the focus, pales all that it does not name."""
 
@@ -88,6 +97,8 @@ _NARROW = """
 .st-key-way > :last-child { flex: 1 1 100%; }
 .st-key-tools { flex-wrap: wrap; }
 .st-key-links { padding-right: 1.25rem; }
+/* of a choice in more than one row, what begins a row has a line on its left, too */
+.st-key-at [data-selected] + [role="radio"] { border-left-color: $line !important; }
 /* controls stay at the foot of the screen while their picture is seen, and move by themselves */
 [class*="st-key-sides_"] > * > .stHorizontalBlock > .stColumn:last-child {
   position: sticky;
@@ -167,7 +178,11 @@ def following(key: str, height: float, fit: Fit) -> str:
 def style(mode: Mode, *, large: bool) -> str:
     """Return the style sheet of all pages, as markup."""
     narrow = Template(_NARROW).substitute(page=INKS[mode].page, line=INKS[mode].faint)
-    rules = f"{_ALWAYS} {_LIT} @media (max-width: 56rem) {{ {_SLIM} {narrow} }}"
+    name, number, string, *_ = WORDS[mode]
+    code = Template(_CODE).substitute(
+        name=name, number=number, string=string, quiet=INKS[mode].faint
+    )
+    rules = f"{_ALWAYS} {code} {_LIT} @media (max-width: 56rem) {{ {_SLIM} {narrow} }}"
     if large:
         rules += f"html {{ font-size: {16 * LARGE:g}px !important; }} {_SLIM} {_GROWN}"
     return f"<style>{rules}</style>"

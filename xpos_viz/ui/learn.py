@@ -9,7 +9,7 @@ import streamlit as st
 from xpos_viz.figures.lessons import cited, coloured, printed, sentence
 from xpos_viz.figures.words import number
 from xpos_viz.lessons import CHAPTERS, DOUBT, OPTIONS, STEPS, Seen, Step, chapter_of
-from xpos_viz.pictures.learn import pictures, seen, standing
+from xpos_viz.pictures.learn import picture, seen, standing
 from xpos_viz.state import State, to_address
 from xpos_viz.state.changes import with_answer, with_lesson, with_setting
 from xpos_viz.state.model import SWITCH
@@ -30,6 +30,9 @@ _ARRIVE = """function arrive(step) {
 }"""
 """Brings the keys and the eyes to a step whose link, which is gone, led to it."""
 
+_SPOKEN = "document.querySelector('.st-key-spoken').setAttribute('aria-live', 'polite')"
+"""Lets a screen reader say what comes to stand there."""
+
 
 def show() -> None:
     """Draw the page."""
@@ -40,14 +43,14 @@ def show() -> None:
     with st.container(key=f"step_{step.name}"):
         asked, shown = st.columns([2, 3], gap="large")
         with asked:
-            opened = _question(step, now, text)
+            what = seen(now) if _question(step, now, text) else None
         with shown:
-            if opened:
-                _picture(step, now, text)
+            if what:
+                _picture(step, what, now, text)
             else:
                 st.info(text("learn.first"), icon=":material/visibility_off:")
-        if opened:
-            _named(step, seen(now), now, text)
+        if what:
+            _named(step, what, now, text)
         _on(step, now, text)
         page.run("arrive", f"({_ARRIVE})({json.dumps(step.name)})")
 
@@ -75,7 +78,7 @@ def _way(now: State, text: Text) -> None:
             lambda old, new: replace(old, teacher=SWITCH[new]),
             help=text("ui.teacher_help"),
         )
-    done = len(now.answers)
+    done = len(_answers(now))
     st.progress(done / len(STEPS), text("learn.progress", done=done, steps=len(STEPS)))
 
 
@@ -83,20 +86,19 @@ def _heading(name: str, now: State, text: Text) -> str:
     """Number and title of a step, and whether its question is answered."""
     chapter = chapter_of(name)
     place = f"{CHAPTERS.index(chapter) + 1}.{chapter.steps.index(STEPS[name]) + 1}"
-    done = " ✓" if _answer(name, now) else ""
+    done = " ✓" if name in _answers(now) else ""
     named = {"chapter": text(f"learn.{chapter.name}.title"), "step": text(f"learn.{name}.title")}
     return text("learn.heading", place=place, **named) + done
 
 
-def _answer(name: str, now: State) -> str | None:
-    """The option that was chosen at a step, if one was."""
-    given = dict(answer.rsplit("-", 1) for answer in now.answers)
-    return given.get(name)
+def _answers(now: State) -> dict[str, str]:
+    """The option that was chosen at each step that has an answer; an address may have more."""
+    return dict(answer.rsplit("-", 1) for answer in now.answers)
 
 
 def _question(step: Step, now: State, text: Text) -> bool:
     """What the chapter is about, the question, the choice; return whether one may see."""
-    chapter, chosen = chapter_of(step.name), _answer(step.name, now)
+    chapter, chosen = chapter_of(step.name), _answers(now).get(step.name)
     if chapter.steps[0] is step:
         st.markdown(text(f"learn.{chapter.name}.words"))
     st.header(text(f"learn.{step.name}.title"), anchor=False)
@@ -119,21 +121,23 @@ def _question(step: Step, now: State, text: Text) -> bool:
         with st.expander(text("learn.answer")):
             st.markdown(f"**{text(f'learn.{step.name}.{step.right}')}** {because}")
         return True
-    if chosen == step.right:
-        st.success(text("learn.right", because=because), icon=":material/check:")
-    elif chosen:
+    with st.container(key="spoken"):
+        page.run("spoken", _SPOKEN)
+        if chosen == step.right:
+            st.success(text("learn.right", because=because), icon=":material/check:")
+    if chosen not in (None, step.right):  # a warning is an alert, which is said as it is
         right = text(f"learn.{step.name}.{step.right}")
         words = "learn.unsure" if chosen == DOUBT else "learn.other"
         st.warning(text(words, right=right, because=because), icon=":material/lightbulb:")
     return chosen is not None
 
 
-def _picture(step: Step, now: State, text: Text) -> None:
+def _picture(step: Step, what: Seen, now: State, text: Text) -> None:
     """What is moved, and what follows."""
     control = step.control
     words = isinstance(control.start, str)
     widgets.control(
-        partial(st.segmented_control, required=True) if words else st.select_slider,
+        partial(st.segmented_control, required=True, wrap=True) if words else st.select_slider,
         "at",
         text(f"learn.{step.name}.do"),
         standing(now),
@@ -141,16 +145,15 @@ def _picture(step: Step, now: State, text: Text) -> None:
         options=control.values,
         format_func=(lambda key: text(f"learn.{step.name}.{key}")) if words else number,
     )
-    for picture in pictures(now, text):
-        page.picture(picture, text)
+    page.picture(picture(step, what, text), text)
 
 
 def _named(step: Step, what: Seen, now: State, text: Text) -> None:
     """The sentence that names it, the formula, and the line that computes it."""
     page.notice([sentence("sentence", step, what, text)], text)
     with st.container(key="formula"):
-        formula = coloured(step.formula, page.mode())
-        page.formula(text(f"learn.{step.name}.symbols"), (formula,), (), text)
+        parts = coloured(step.formula, page.mode()).split(r",\qquad")
+        page.formula(text(f"learn.{step.name}.symbols"), parts, (), text)
         st.caption("  \n".join(cited(step, text)))
     st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)

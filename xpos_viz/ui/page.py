@@ -12,6 +12,7 @@ from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
@@ -56,7 +57,7 @@ _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
 
-def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
+def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> PopoverContainer:
     """Draw the links to all pages, which keep what is set, presets and language.
 
     Parameters
@@ -70,7 +71,7 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
 
     Returns
     -------
-    DeltaGenerator
+    PopoverContainer
         The place for :func:`share`, which knows the page's controls once they are drawn.
     """
     widgets.offer_none()
@@ -86,7 +87,9 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> DeltaGenerator:
                 st.page_link(page, label=label, query_params=to_address(state()))
         with st.container(key="tools", horizontal=True, vertical_alignment="center"):
             _presets(pages, text)
-            place = st.popover(text("ui.sharing"))
+            place = st.popover(
+                text("ui.sharing"), key="sharing", on_change=partial(heard, "sharing")
+            )
             with st.container(key="language", width="content"):
                 controls.language_switch(text)
     return place
@@ -114,8 +117,16 @@ def run(key: str, script: str) -> None:
         st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
-def share(text: Text) -> None:
-    """Draw the link to what is shown, with all controls or some; and large type for a class."""
+def share(place: PopoverContainer, text: Text) -> None:
+    """Draw, once it is unfolded, the link to what is shown, and large type for a class."""
+    if not place.open:
+        return
+    with place:
+        _share(text)
+
+
+def _share(text: Text) -> None:
+    """The link with all controls or some, a file of the whole page, and the size of its type."""
     controls.present_switch(text)
     chosen = st.pills(
         text("ui.show"),
@@ -180,26 +191,42 @@ def mode() -> Mode:
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
     description = shown.description
-    larger = layout.LARGE if large() else 1.0
-    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
-    fit = plotly_pen.fit(description, larger)
-    around = "wide" if isinstance(description, Heatmaps) else "fit"
-    with st.container(key=f"{around}_{shown.name}", gap="xsmall"):
-        if not isinstance(description, Heatmaps):
-            _titled(description.title)
-        st.html(
-            layout.following(f"{around}_{shown.name}", figure.to_dict()["layout"]["height"], fit)
-        )
-        st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
-        if around == "wide":
-            run(shown.name, f"({_REACHED})('.st-key-wide_{shown.name}')")
-        if named := legends.markup(description, text("ui.legend_help")):
-            st.html(named)
+    if isinstance(description, Heatmaps):
+        _maps(shown)
+    else:
+        _axes(shown, description.title, text)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         notes(description.notes)
     downloads.show(shown, text)
+
+
+def _maps(shown: Picture) -> None:
+    """Draw maps, which have titles of their own, and move sideways where they are too wide."""
+    key = f"wide_{shown.name}"
+    with st.container(key=key, gap="xsmall"):
+        _chart(shown, key)
+        run(shown.name, f"({_REACHED})('.st-key-{key}')")
+
+
+def _axes(shown: Picture, title: Sequence[str], text: Text) -> None:
+    """Draw what has one pair of axes, between its title and its legend."""
+    key = f"fit_{shown.name}"
+    with st.container(key=key, gap="xsmall"):
+        _titled(title)
+        _chart(shown, key)
+        if named := legends.markup(shown.description, text("ui.legend_help")):
+            st.html(named)
+
+
+def _chart(shown: Picture, key: str) -> None:
+    """Draw the figure itself, as high as goes with the width of the container of this key."""
+    description, larger = shown.description, layout.LARGE if large() else 1.0
+    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
+    height = figure.to_dict()["layout"]["height"]
+    st.html(layout.following(key, height, plotly_pen.fit(description, larger)))
+    st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
 
 
 def _titled(lines: Sequence[str]) -> None:

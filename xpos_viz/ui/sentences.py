@@ -6,8 +6,10 @@ in it by name, and nothing else of the computer.
 
 import re
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypedDict
 
 import streamlit as st
 
@@ -27,10 +29,18 @@ from xpos_viz.ui.work import shown, working
 Asked = tuple[Path, str, tuple[int, ...] | None]
 """A model, a text, and the layers to keep, None for all."""
 
+
+class _Field(TypedDict):
+    """How a field is named, and what is called when it changes."""
+
+    key: str
+    on_change: Callable[[str], None]
+    args: tuple[str]
+
+
 _LETTERS = 8 * LIMITS.tokens  # few languages have tokens as long
 _LAYERS = re.compile(r"\s*\d{1,4}(\s*[,，、\s]\s*\d{1,4})*\s*", re.ASCII)
 _PLAN, _READ, _BEGUN = "sentence_plan", "sentence_read", "sentence_begun"
-_FIELDS = ("sentence", "model", "words", "kept_layers")
 _TYPED = "sentence_typed"  # the fields, which Streamlit forgets on a page that does not show them
 _POLL = 0.2  # seconds between two looks at whether somebody still waits
 _turn = threading.Semaphore(1)  # a model takes much memory: they are read one at a time
@@ -44,16 +54,12 @@ def show(text: Text) -> None:
     _restore(models)
     drawer = st.expander(
         text("sentences.title"),
-        key="sentence",
         icon=":material/edit_note:",
-        on_change="rerun",
+        **_kept("sentence"),
     )
     if drawer.open:
         with drawer:
             _ask(models, text)
-    st.session_state[_TYPED] = {
-        key: st.session_state[key] for key in _FIELDS if key in st.session_state
-    }
 
 
 def _restore(models: dict[str, Path]) -> None:
@@ -63,20 +69,31 @@ def _restore(models: dict[str, Path]) -> None:
             st.session_state.setdefault(key, value)
 
 
+def _kept(key: str) -> _Field:
+    """How a field is named and kept: at once, since a link may be what it is left for."""
+    return {"key": key, "on_change": _keep, "args": (key,)}
+
+
+def _keep(key: str) -> None:
+    """Keep what a field was changed to."""
+    heard(key)
+    st.session_state.setdefault(_TYPED, {})[key] = st.session_state[key]
+
+
 def _ask(models: dict[str, Path], text: Text) -> None:
     """Which model reads what, what that takes, and the way to begin."""
-    name = st.selectbox(text("sentences.model"), tuple(models), key="model")
+    name = st.selectbox(text("sentences.model"), tuple(models), **_kept("model"))
     words = st.text_area(
         text("sentences.text"),
-        key="words",
         max_chars=_LETTERS,
         help=text("sentences.text_help", tokens=tokens(LIMITS.tokens, text)),
+        **_kept("words"),
     )
     layers = st.text_input(
         text("sentences.layers"),
-        key="kept_layers",
         placeholder="0, 8, 16",
         help=text("sentences.layers_help"),
+        **_kept("kept_layers"),
     )
     if not words.strip():
         st.caption(text("sentences.first"))

@@ -343,4 +343,4 @@ def _explained(text: Text) -> None:
     with st.popover(text("own.how"), icon=":material/code:", width="stretch"):
         for name, script in (("arrays", FROM_ARRAYS), ("model", FROM_A_MODEL)):
             st.caption(text(f"own.scripts.{name}"))
-            st.code(script, language="python")
+            st.code(script, language="python", wrap_lines=True)

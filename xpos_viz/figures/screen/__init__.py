@@ -24,6 +24,7 @@ _SINGLE = np.finfo(np.float32).max
 _LINE, _ENTRY = 17, 19  # pixels of a line of a title, and of one of a legend
 _BARE = {"data": {"scatter": [{"type": "scatter"}]}}  # an empty template, as Plotly writes it
 _SECOND = 0.8  # type of other lines of a title, of that of the first
+_FEW, _MANY = 2, 8  # powers of ten on a logarithmic axis
 
 
 def sheet(ink: Ink, height: float, below: int = 52, left: int = LEFT, above: int = 16) -> Spec:
@@ -85,9 +86,13 @@ def axis_style(ink: Ink) -> Spec:
 
 
 def log_axis(low: float, high: float) -> Spec:
-    """Return a logarithmic axis; where there is room it names the powers of ten alone."""
+    """Return a logarithmic axis; where there is room it names the powers of ten alone.
+
+    Where there are fewer than two of them it names what is 1, 2 and 5 times such a power, in full.
+    """
     powers = math.log10(high / low) if 0 < low < high else 0.0
-    return {"type": "log"} | ({"dtick": 1} if 2 <= powers <= 8 else {})
+    few: Spec = {"dtick": "D2", "tickformat": ",~r"} if 0 < powers < _FEW else {}
+    return {"type": "log"} | ({"dtick": 1} if _FEW <= powers <= _MANY else few)
 
 
 def nth(name: str, place: int) -> str:

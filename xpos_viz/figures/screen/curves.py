@@ -19,7 +19,7 @@ from xpos_viz.figures.screen import (
     sheet,
     transparent,
 )
-from xpos_viz.figures.spans import Flag, band, flags, height_limits, width_limits
+from xpos_viz.figures.spans import INSET, Flag, band, flags, height_limits, width_limits
 from xpos_viz.figures.words import rounded
 from xpos_viz.theme import Ink, stroke
 
@@ -144,7 +144,7 @@ def _name(flag: Flag, curves: Curves, ink: Ink) -> Spec:
         "yref": "paper",
         "xanchor": "right" if flag.left else "left",
         "yanchor": "bottom",
-        "xshift": 6 if flag.left else -6,
+        "xshift": INSET if flag.left else -INSET,
         "yshift": 2 + _FLAG * flag.row,
         "showarrow": False,
         "font": {"color": ink.text, "size": 11},

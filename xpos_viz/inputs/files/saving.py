@@ -14,6 +14,7 @@ from torch import Tensor
 
 from xpos_viz.inputs.capture import Capture
 from xpos_viz.inputs.files.orders import STANDARD
+from xpos_viz.writing import write
 
 _ARRAYS = ("q", "k", "query_positions", "key_positions")
 
@@ -32,6 +33,8 @@ def save_capture(path: str | Path, capture: Capture) -> None:
     ------
     ValueError
         For another name, or for bfloat16 in .npz.
+    OSError
+        If it cannot be written; what stood there before stands there still.
 
     Examples
     --------
@@ -45,7 +48,7 @@ def save_capture(path: str | Path, capture: Capture) -> None:
     True
     """
     path = Path(path)
-    path.write_bytes(capture_bytes(capture, path.suffix))
+    write(path, capture_bytes(capture, path.suffix))
 
 
 def capture_bytes(capture: Capture, suffix: str = ".npz") -> bytes:

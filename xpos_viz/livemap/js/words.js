@@ -48,20 +48,17 @@ export function curvesInWords(payload, encodings, first, last, lag) {
 export function notes({ payload: { text }, values }, { panels, bars }) {
   const [first] = panels;
   const [limit, difference] = bars.map((bar) => rounded(bar.limit));
-  const ratio = values.difference === "ratio";
   const { unknown: count } = panels[2];
   return [
     first.map?.block > 1 ? fill(text.figure.block, { block: first.map.block }) : "",
-    fill(text.figure[ratio ? "ratio_note" : same(panels[2]) ? "same" : "limits"], {
-      limit,
-      difference,
-    }),
+    fill(text.figure[endOf(values, panels[2])], { limit, difference }),
     values.mask === "none" ? text.figure.growing : values.stage === "masked" && text.figure.masked,
     count ? fill(text.figure.unknown, { count: number(count) }) : "",
   ].filter(Boolean);
 }
 
-/** Whether there is no difference in any cell. */
-function same({ map }) {
-  return map !== undefined && map.values.every((value) => !value);
+/** Which sentence says where colours end. */
+function endOf({ difference }, { map }) {
+  if (difference === "ratio") return "ratio_note";
+  return map?.values.every((value) => !value) ? "same" : "limits";
 }

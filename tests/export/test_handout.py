@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.livemap.page import at, expect_reading, picture, point
-from tests.pages import channels, drawn, offline, slider, started
+from tests.pages import channels, drawn, offline, slider
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.export.handout import handout
 from xpos_viz.figures.words import encoding_words
@@ -23,12 +23,6 @@ SHORT = State(opening("sample", "pronoun"))
 LINK = "https://example.org/compare?name=pronoun&lang=en"
 RECIPE = json.dumps({"xpos_viz": {"link": LINK, "note": "</script><b>"}})
 BELOW = (150, 270)  # pixels: below the diagonal of the first panel
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with started(chromium) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -174,6 +174,13 @@ def test_axes_are_linear_or_logarithmic(logarithmic):
     assert layout["xaxis"].get("dtick") == (1 if logarithmic else None)
 
 
+def test_a_short_logarithmic_axis_names_numbers_in_full():
+    short = replace(kinds.curves(), x_limits=(20.0, 1500.0), y_limits=(1e-3, 1e3))
+    layout = drawn.spec(draw(short))["layout"]
+    assert (layout["xaxis"]["dtick"], layout["xaxis"]["tickformat"]) == ("D2", ",~r")
+    assert (layout["yaxis"]["dtick"], "tickformat" in layout["yaxis"]) == (1, False)
+
+
 def test_values_beyond_single_precision_are_sent_whole():
     x, y = np.array([1.0, 2.0]), np.array([1e-300, 1e300])
     curve = replace(kinds.curves().curves[2], x=x, y=y)

@@ -92,7 +92,7 @@ def test_lines_are_seen_on_either_ground(mode, code):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_picture_has_the_ground_of_its_page(mode):
-    config = Path(__file__).parents[1] / ".streamlit" / "config.toml"
+    config = Path(__file__).parents[2] / ".streamlit" / "config.toml"
     theme = tomllib.loads(config.read_text(encoding="utf-8"))["theme"]
     assert INKS[mode].page == theme[mode]["backgroundColor"]
 

@@ -13,7 +13,7 @@ from xpos_viz.pictures import PICTURES
 from xpos_viz.state import from_address
 from xpos_viz.texts import texts
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PLOTLY = "application/vnd.plotly.v1+json"
 
 

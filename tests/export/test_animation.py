@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageSequence
 from playwright.sync_api import expect
 
-from tests.pages import offline, started
+from tests.pages import offline
 from xpos_viz.comparison import compare
 from xpos_viz.export.animation import animation_gif, animation_html
 from xpos_viz.export.sweeps import FRAMES, MOST_FRAMES, SWEPT, sweep, sweepable, usual_values
@@ -259,12 +259,6 @@ def test_a_gif_has_all_frames_in_one_palette(maps):
     assert 0.01 < changed.mean() < 0.5
     assert not changed[-20:].any()  # the colour bars and notes stand still
     assert (frames[0][0, 0] > 245).all()
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with started(chromium) as browser:
-        yield browser
 
 
 @pytest.fixture
