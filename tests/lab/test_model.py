@@ -43,7 +43,7 @@ def test_attention_is_that_of_loops_in_float64(name, mask):
             weights = reference.softmax(logits, seen)
             read[m, head] = torch.tensor(weights, dtype=torch.float64) @ torch.tensor(v[head])
     expected = read.flatten(1) @ layer.onward.weight.double().T
-    assert torch.allclose(layer(x, layer.seen(9, mask))[0].double(), expected, **NEAR)
+    assert torch.allclose(layer(x, layer.sights(9, mask))[0].double(), expected, **NEAR)
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)

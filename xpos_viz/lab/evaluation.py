@@ -20,7 +20,7 @@ from xpos_viz.masks import Mask
 WINDOWS = 100
 """How many texts are read, where there are as many."""
 
-_CELLS = 1 << 24  # of attention that are read at once, in all heads
+_BYTES = 1 << 13  # that are read at once
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,9 @@ def reading(
     places = texts.shape[-1] - 1
     if length < 1 or places % length:
         raise ValueError(f"length must divide {places}, got {length}; use a power of two.")
-    heads = model.setting.width // model.encoding.head_dim
     pieces = texts[:, :-1].reshape(-1, length)
     targets = texts[:, 1:].reshape(-1, length)
-    some = max(1, _CELLS // (heads * length**2))
+    some = max(1, _BYTES // length)
     costs = [
         cross_entropy(model(x, mask).mT, y, reduction="none")
         for x, y in zip(pieces.split(some), targets.split(some), strict=True)

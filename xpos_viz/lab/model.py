@@ -4,7 +4,8 @@ All that differs between two models of a setting and a seed is the encoding: the
 equal, and they read the same bytes in the same order.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -24,7 +25,7 @@ BYTES = 256
 REACH = 16
 """Up to how many training lengths models read."""
 
-
+_ROWS = 256  # queries that meet their keys at once under a mask
 _ROOM = 1e8  # what products of a query and a key may be, beside the growth of their factors
 
 
@@ -88,6 +89,24 @@ def contenders(setting: Setting) -> dict[str, Encoding]:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What some queries see.
+
+    Parameters
+    ----------
+    queries, keys
+        Places of the queries, and of all keys that any of them sees.
+    added
+        What is added to their logits: a bias, and −∞ for keys that are hidden. None for all of a
+        text under a causal mask, which needs nothing.
+    """
+
+    queries: slice
+    keys: slice
+    added: Float[Tensor, "1 #heads queries keys"] | None
+
+
 class Transformer(nn.Module):
     r"""A causal transformer over bytes (pre-norm; Vaswani et al. 2017), tied at both ends.
 
@@ -144,10 +163,10 @@ class Transformer(nn.Module):
     def _stream(self, tokens: Tensor, mask: Mask | str) -> Iterator[Tensor]:
         """What enters each block, and what leaves the last."""
         x = self.embedding(tokens)
-        seen = self.blocks[0].attention.seen(tokens.shape[-1], mask)
+        sights = self.blocks[0].attention.sights(tokens.shape[-1], mask)
         yield x
         for block in self.blocks:
-            x = block(x, seen)
+            x = block(x, sights)
             yield x
 
     def _begin(self, seed: int) -> None:
@@ -172,9 +191,9 @@ class _Block(nn.Module):
         self.widen = nn.Linear(width, 4 * width, bias=False)
         self.onward = nn.Linear(4 * width, width, bias=False)
 
-    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, sights: Sequence[Sight]) -> Tensor:
         """Return what runs on."""
-        x = x + self.attention(self.before(x), seen)
+        x = x + self.attention(self.before(x), sights)
         return x + self.onward(nn.functional.gelu(self.widen(self.between(x))))
 
 
@@ -192,20 +211,42 @@ class Attention(nn.Module):
         """Return q, k and v before any encoding, (3, texts, heads, tokens, d)."""
         return self.project(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
 
-    def seen(self, tokens: int, mask: Mask | str) -> Float[Tensor, "... tokens tokens"] | None:
-        """Return what is added to the logits of all layers; None for a causal mask alone."""
-        if mask == "causal" and self.rotary.encoding.bias is None:
-            return None
-        shape = torch.empty(1, self.heads, tokens, self.rotary.encoding.head_dim)
-        return self.rotary.attn_mask(shape, shape, mask=mask)
+    def sights(self, tokens: int, mask: Mask | str) -> list[Sight]:
+        """Return what the queries of a text see in all layers, some of them at a time."""
+        mask = Mask.of(mask)
+        if mask == Mask("causal") and self.rotary.encoding.bias is None:
+            return [Sight(slice(None), slice(None), None)]
+        return [
+            self._sight(start, min(start + _ROWS, tokens), tokens, mask)
+            for start in range(0, tokens, _ROWS)
+        ]
 
-    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, sights: Sequence[Sight]) -> Tensor:
         """Return what each token reads."""
         q, k, v = self.vectors(x)
         q, k = self.rotary(q, k, origin=self.middle)
-        scale = self.rotary.logit_factor
-        y = scaled_dot_product_attention(q, k, v, seen, is_causal=seen is None, scale=scale)
-        return self.onward(y.transpose(1, 2).flatten(2))
+        read = [
+            scaled_dot_product_attention(
+                *(q[..., some.queries, :], k[..., some.keys, :], v[..., some.keys, :], some.added),
+                is_causal=some.added is None,
+                scale=self.rotary.logit_factor,
+            )
+            for some in sights
+        ]
+        return self.onward(torch.cat(read, -2).transpose(1, 2).flatten(2))
+
+    def _sight(self, start: int, stop: int, tokens: int, mask: Mask) -> Sight:
+        """What queries from start to stop see."""
+        m = torch.arange(start, stop, dtype=torch.float64)
+        first, last = mask.ends(m)
+        keys = range(math.ceil(max(0.0, first.min())), int(min(tokens - 1.0, last.max())) + 1)
+        n = torch.arange(keys.start, keys.stop)
+        shape = torch.empty(1, self.heads, 1, self.rotary.encoding.head_dim)
+        q, k = (shape.expand(-1, -1, len(at), -1) for at in (m, n))
+        added = self.rotary.attn_mask(q, k, mask=mask, query_positions=m, key_positions=n)
+        # the kernel that never holds all weights takes four dimensions
+        added = added.reshape(1, -1, len(m), len(n))
+        return Sight(slice(start, stop), slice(keys.start, keys.stop), added)
 
 
 def _check(setting: Setting, encoding: Encoding) -> None:

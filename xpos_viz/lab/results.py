@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from xpos_viz.attention import attention_logits
-from xpos_viz.curves.resolutions import diagonal_mean, resolution
+from xpos_viz.curves import resolution
 from xpos_viz.inputs import Capture
-from xpos_viz.kernel import attention_scores
+from xpos_viz.kernel import lag_response
 from xpos_viz.lab.evaluation import Mean, paired_excess, reading
 from xpos_viz.lab.model import Setting, Transformer
 
@@ -108,7 +107,7 @@ def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:
 
 def _attention(model: Transformer, texts: Tensor) -> Iterator[Row]:
     """Mean logits by lag in the longest text, and their resolution at every length."""
-    profile = sum(mean_logits(model, text) for text in texts) / len(texts)
+    profile = torch.stack([mean_logits(model, text[:-1]) for text in texts]).mean(0)
     for lag, value in enumerate(profile.tolist()):
         yield Row("logit", "causal", model.setting.longest, lag, value)
     for length in lengths(model.setting):
@@ -116,14 +115,46 @@ def _attention(model: Transformer, texts: Tensor) -> Iterator[Row]:
 
 
 @torch.no_grad()
-def mean_logits(model: Transformer, text: Int[Tensor, " bytes"]) -> Tensor:
-    """Return the mean logit at each lag, (bytes − 1,), over the layers and heads (eq. 11)."""
-    found = []
-    for q, k in model.listen(text[None, :-1]):
-        scores = attention_scores(q[0], k[0], model.encoding)
-        logits = attention_logits(scores, model.encoding)
-        found.append(diagonal_mean(logits, "causal").mean.mean(0))
-    return torch.stack(found).mean(0).flip(0)
+def mean_logits(model: Transformer, text: Int[Tensor, " bytes"]) -> Float[Tensor, " lags"]:
+    r"""Return the mean logit at each lag, over the layers and heads (Sun et al. 2022, eq. 11).
+
+    In the lag form, all pairs of tokens with one lag share their factor, so what is summed first
+    are products :math:`\sum_n q_i(n + Δ)\,\bar k_i(n)`: a correlation, by Fourier transform.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    text
+        What it reads.
+
+    Returns
+    -------
+    Tensor
+        At the lags 0, 1, … bytes − 1, float64.
+    """
+    lags = torch.arange(len(text))
+    response = lag_response(model.encoding, lags)
+    scores = sum(
+        (_correlation(*_pairs(q, k)) * response).real.sum(-1) for q, k in model.listen(text[None])
+    )
+    factor = model.blocks[0].attention.rotary.logit_factor / model.setting.layers
+    bias = model.encoding.bias
+    logits = factor * scores / (len(text) - lags) + (0.0 if bias is None else bias(lags.double()))
+    return logits.mean(0)
+
+
+def _pairs(*vectors: Tensor) -> Iterator[Tensor]:
+    """Vectors of one text as complex pairs, (heads, tokens, d/2)."""
+    for vector in vectors:
+        yield torch.view_as_complex(vector[0].double().unflatten(-1, (-1, 2)))
+
+
+def _correlation(q: Tensor, k: Tensor) -> Tensor:
+    """Sums over n of q(n + Δ) times the conjugate of k(n), for each Δ ≥ 0."""
+    tokens = q.shape[-2]
+    q, k = (torch.fft.fft(x, 2 * tokens, dim=-2) for x in (q, k))
+    return torch.fft.ifft(q * k.conj(), dim=-2)[..., :tokens, :]
 
 
 @torch.no_grad()
