@@ -73,17 +73,25 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
     refused(lambda _: standard_library(), None)
     assert said == [
-        "… must hold files of text to learn from and to hold out, got 0 and 0 of them; use a "
-        "folder with more files, or one file of text.",
+        (
+            "… must hold files of text to learn from and to hold out, got 0 and 0 of them; use a "
+            "folder with more files, or one file of text."
+        ),
         "a corpus must be a folder that exists, got '…/nowhere'.",
         "a corpus must be a file that exists, got '…/nowhere.txt'.",
         "a corpus must be text in UTF-8, got '…/one.bin', which is not.",
-        "… must hold files of text to learn from and to hold out, got 0 and 0 of them; use a "
-        "folder with more files, or one file of text.",
-        "… must hold files of text to learn from and to hold out, got 1 and 0 of them; use a "
-        "folder with more files, or one file of text.",
-        "Python's standard library has no .py files in …, got none; use a folder or a text file "
-        "of your own.",
+        (
+            "… must hold files of text to learn from and to hold out, got 0 and 0 of them; use a "
+            "folder with more files, or one file of text."
+        ),
+        (
+            "… must hold files of text to learn from and to hold out, got 1 and 0 of them; use a "
+            "folder with more files, or one file of text."
+        ),
+        (
+            "Python's standard library has no .py files in …, got none; use a folder or a text "
+            "file of your own."
+        ),
     ]
 
 

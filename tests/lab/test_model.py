@@ -9,11 +9,17 @@ from tests import reference
 from tests.cases import normal
 from xpos_viz import Encoding, nope, rope, xpos
 from xpos_viz.encoding import REGISTRY, alibi, alibi_slopes
+from xpos_viz.lab import model
 from xpos_viz.lab.model import SETTINGS, Attention, Setting, Transformer, contenders
 
 TINY = Setting("tiny", length=4, layers=2, width=32, batch=2, steps=3, rate=1e-3)
 TURNED = [name for name in REGISTRY if not Encoding(name, (("head_dim", 16),)).bias]
-NEAR = {"rtol": 1e-4, "atol": 1e-5}  # float32 beside loops in float64
+
+
+def near(values, expected):
+    """Whether float32 is near to loops in float64."""
+    return torch.allclose(values, expected, rtol=1e-4, atol=1e-5)
+
 
 MASKS = {
     "causal": lambda m, n: n <= m,
@@ -24,7 +30,8 @@ MASKS = {
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("name", [*TURNED, "alibi"])
-def test_attention_is_that_of_loops_in_float64(name, mask):
+def test_attention_is_that_of_loops_in_float64(name, mask, monkeypatch):
+    monkeypatch.setattr(model, "_ROWS", 4)  # so that nine queries come in three parts
     slopes = alibi_slopes(2)
     encoding = alibi(16, slope=slopes) if name == "alibi" else Encoding(name, (("head_dim", 16),))
     rates = reference.nope(16) if name == "alibi" else getattr(reference, name)(16)
@@ -43,7 +50,7 @@ def test_attention_is_that_of_loops_in_float64(name, mask):
             weights = reference.softmax(logits, seen)
             read[m, head] = torch.tensor(weights, dtype=torch.float64) @ torch.tensor(v[head])
     expected = read.flatten(1) @ layer.onward.weight.double().T
-    assert torch.allclose(layer(x, layer.sights(9, mask))[0].double(), expected, **NEAR)
+    assert near(layer(x, layer.sights(9, mask))[0].double(), expected)
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
@@ -63,29 +70,47 @@ def test_contenders_are_alike_but_for_their_encoding(setting):
 
 @pytest.mark.parametrize(("name", "millions"), [("quick", 0.12), ("main", 0.82)])
 def test_models_are_as_large_as_they_say(name, millions):
-    model = Transformer(SETTINGS[name], nope(32), seed=0)
-    count = sum(weight.numel() for weight in model.parameters())
+    made = Transformer(SETTINGS[name], nope(32), seed=0)
+    count = sum(weight.numel() for weight in made.parameters())
     assert count / 1e6 == pytest.approx(millions, abs=0.005)
 
 
 @pytest.mark.parametrize("encoding", [rope(16), xpos(16, scale_base=8.0)], ids=lambda e: e.name)
 def test_a_byte_is_predicted_from_those_before_it(encoding):
-    model = Transformer(TINY, encoding, seed=0)
+    reader = Transformer(TINY, encoding, seed=0)
     text = torch.randint(256, (1, 64), generator=torch.Generator().manual_seed(0))
-    before = model(text)
+    before = reader(text)
     text[0, 40] += 1
-    after = model(text % 256)
+    after = reader(text % 256)
     assert torch.equal(before[:, :40], after[:, :40])
-    assert not torch.allclose(before[:, 41:], after[:, 41:], **NEAR)
+    assert not near(before[:, 41:], after[:, 41:])
+
+
+@pytest.mark.parametrize("mask", ["causal", "blockwise:64", "sliding:128"])
+def test_masks_of_long_texts_take_little_memory(mask):
+    setting = SETTINGS["main"]
+    for encoding in contenders(setting).values():
+        sights = Attention(setting.width, encoding, 0.0).sights(setting.longest, mask)
+        cells = sum(0 if some.added is None else some.added.numel() for some in sights)
+        assert 4 * cells <= 2**26  # four heads of ALiBi
+        if mask != "causal":
+            assert cells <= 4 * setting.longest * (256 + 128)
+
+
+def test_a_query_meets_only_keys_that_it_may_see():
+    first, second = Attention(32, rope(16), 0.0).sights(300, "sliding:10")
+    assert (first.queries, first.keys) == (slice(0, 256), slice(0, 256))
+    assert (second.queries, second.keys) == (slice(256, 300), slice(247, 300))
+    assert second.added[0, 0].isfinite().sum(-1).tolist() == [10] * 44
 
 
 def test_the_longest_text_is_read_without_overflow():
     setting = SETTINGS["main"]
     for encoding in contenders(setting).values():
-        model = Transformer(setting, encoding, seed=0)
+        reader = Transformer(setting, encoding, seed=0)
         text = torch.randint(256, (1, setting.longest), generator=torch.Generator().manual_seed(0))
         for mask in ("causal", f"blockwise:{setting.length // 2}"):
-            assert model(text, mask).isfinite().all()
+            assert reader(text, mask).isfinite().all()
 
 
 @pytest.mark.parametrize(
@@ -94,13 +119,17 @@ def test_the_longest_text_is_read_without_overflow():
         (rope(24), "a width of 32 must be a multiple of head_dim, got 24; use 32."),
         (
             xpos(16, gamma=(0.2, 0.4, 0.8)),
-            "an encoding must have values for 2 heads, got 3; use another head_dim, or one value "
-            "for all heads.",
+            (
+                "an encoding must have values for 2 heads, got 3; use another head_dim, or one "
+                "value for all heads."
+            ),
         ),
         (
             xpos(16, scale_base=1.0),
-            "an encoding must hold 64 tokens in float32, got xpos(16, base=10000.0, gamma=0.4, "
-            "scale_base=1.0), which holds 56; use a larger scale_base.",
+            (
+                "an encoding must hold 64 tokens in float32, got xpos(16, base=10000.0, gamma=0.4, "
+                "scale_base=1.0), which holds 56; use a larger scale_base."
+            ),
         ),
     ],
 )

@@ -19,6 +19,9 @@ from torch import Tensor
 ONE_IN = 8
 """One file in so many is held out."""
 
+MOST = 1 << 28
+"""Bytes of a corpus at most."""
+
 _TESTS = {"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__"}
 
 
@@ -81,6 +84,13 @@ def standard_library() -> Corpus:
     return _cut(f"Python {platform.python_version()} standard library", root, paths)
 
 
+def corpus_at(path: Path | None) -> Corpus:
+    """Return the corpus in a folder or a file; the standard library if there is no path."""
+    if path is None:
+        return standard_library()
+    return folder(path) if path.is_dir() else text_file(path)
+
+
 def folder(path: str | Path) -> Corpus:
     """Return all text files below a folder, as UTF-8 names text: binary files are left out.
 
@@ -106,6 +116,7 @@ def text_file(path: str | Path) -> Corpus:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"a corpus must be a file that exists, got {str(path)!r}.")
+    _check_size(path, [path])
     content = path.read_bytes()
     if not _is_text(content):
         raise ValueError(f"a corpus must be text in UTF-8, got {str(path)!r}, which is not.")
@@ -116,7 +127,8 @@ def text_file(path: str | Path) -> Corpus:
 def _cut(name: str, root: Path, paths: Iterable[Path]) -> Corpus:
     """A corpus of files, each of which is on the side that its path says."""
     parts: tuple[list[bytes], list[bytes]] = ([], [])
-    for path in sorted(paths):
+    _check_size(root, paths := sorted(paths))
+    for path in paths:
         if _is_text(content := path.read_bytes()):
             place = sha256(path.relative_to(root).as_posix().encode()).digest()[0]
             parts[place % ONE_IN == 0].append(content)
@@ -128,6 +140,15 @@ def _cut(name: str, root: Path, paths: Iterable[Path]) -> Corpus:
         )
     train, held_out = (_bytes(b"".join(part)) for part in parts)
     return Corpus(name, train, held_out, (len(parts[0]), len(parts[1])))
+
+
+def _check_size(name: Path, paths: Iterable[Path]) -> None:
+    """Raise ValueError if files are too large together."""
+    size = sum(path.stat().st_size for path in paths)
+    if size > MOST:
+        raise ValueError(
+            f"a corpus must have at most {MOST:,} bytes, got {size:,} in {name}; use a part of it."
+        )
 
 
 def _is_text(content: bytes) -> bool:

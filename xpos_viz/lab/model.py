@@ -8,13 +8,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from xpos_viz.encoding import Encoding, alibi, alibi_slopes, nope, rope, xpos
+from xpos_viz.choice import check_choice
+from xpos_viz.encoding import REGISTRY, Encoding, alibi, alibi_slopes, nope, rope, xpos
 from xpos_viz.masks import Mask
 from xpos_viz.module import RotaryXPos
 from xpos_viz.precision import largest_position
@@ -25,6 +27,7 @@ BYTES = 256
 REACH = 16
 """Up to how many training lengths models read."""
 
+_HEAD_DIM = 32  # of all contenders but ALiBi
 _ROWS = 256  # queries that meet their keys at once under a mask
 _ROOM = 1e8  # what products of a query and a key may be, beside the growth of their factors
 
@@ -73,19 +76,31 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
 """One for a minute, and one for a few."""
 
 
+def encoding_of(setting: Setting, name: str) -> Encoding:
+    """Return a contender, or another encoding of the registry with its usual values.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
+    known = contenders(setting)
+    check_choice("encoding", name, dict.fromkeys([*known, *REGISTRY]))
+    return known[name] if name in known else Encoding(name, (("head_dim", _HEAD_DIM),))
+
+
 def contenders(setting: Setting) -> dict[str, Encoding]:
     """Return the encodings that are compared at a setting, by name.
 
     ALiBi's heads are narrower where there would be too few slopes of them.
     """
-    heads = setting.width // 32
-    narrow = setting.width // max(4, heads)
+    narrow = min(_HEAD_DIM, setting.width // 4)
     return {
-        "rope": rope(32),
-        "xpos_half": xpos(32, scale_base=setting.length / 2),
-        "xpos_512": xpos(32, scale_base=512.0),
+        "rope": rope(_HEAD_DIM),
+        "xpos_half": xpos(_HEAD_DIM, scale_base=setting.length / 2),
+        "xpos_512": xpos(_HEAD_DIM, scale_base=512.0),
         "alibi": alibi(narrow, slope=alibi_slopes(setting.width // narrow)),
-        "nope": nope(32),
+        "nope": nope(_HEAD_DIM),
     }
 
 
@@ -138,7 +153,8 @@ class Transformer(nn.Module):
         _check(setting, encoding)
         self.setting, self.encoding = setting, encoding
         self.embedding = nn.Embedding(BYTES, setting.width)
-        self.blocks = nn.ModuleList(_Block(setting, encoding) for _ in range(setting.layers))
+        blocks = nn.ModuleList(_Block(setting, encoding) for _ in range(setting.layers))
+        self.blocks = cast("list[_Block]", blocks)
         self.norm = nn.LayerNorm(setting.width, bias=False)
         self._begin(seed)
 

@@ -3,11 +3,15 @@
 All of it is one tidy table, so that models, seeds and settings are rows.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -23,6 +27,9 @@ COLUMNS = ("measure", "mask", "length", "place", "value", "error")
 
 PIECES = 128
 """Into how many pieces the longest text is cut, for what bytes cost by their place."""
+
+RUNS = "runs"
+"""The name under which a file of results holds what its runs were made from."""
 
 _READ = 8  # texts whose logits are averaged
 
@@ -41,7 +48,7 @@ class Row:
 
 def lengths(setting: Setting) -> tuple[int, ...]:
     """Return the lengths that are read: L/2, L, … 16 L."""
-    return tuple(setting.length * 2**power for power in range(-1, 5))
+    return tuple(setting.length // 2 * 2**power for power in range(6))
 
 
 def masks(setting: Setting) -> tuple[str, ...]:
@@ -80,6 +87,51 @@ def measured(
         rows.append(row)
         report(share)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def read_results(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a file of results, and what its runs were made from, by their names.
+
+    Raises
+    ------
+    ValueError
+        If it holds no results.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        found = pq.read_table(path)
+        return found.to_pandas(), json.loads((found.schema.metadata or {})[RUNS.encode()])
+    except (ValueError, KeyError) as error:
+        raise ValueError(
+            f"{path} must be results of xpos-viz lab eval, got another file, or one that is "
+            "damaged; remove it, and let them be made again."
+        ) from error
+
+
+def summed_up(results: pd.DataFrame) -> pd.DataFrame:
+    """Sum up results, a row for each setting, encoding and mask.
+
+    Parameters
+    ----------
+    results
+        Tables of :func:`measured`, with columns `setting`, `encoding` and `seed` before them.
+
+    Returns
+    -------
+    DataFrame
+        How many seeds there are; bits per byte at each length, the mean over them; and the paired
+        excess, with its standard error over texts (which all seeds read, so that it does not
+        shrink with their number), the least and the most of a seed.
+    """
+    keys = ["setting", "encoding", "mask"]
+    means, excess = (results[results["measure"] == name] for name in ("mean", "excess"))
+    bits = means.pivot_table(index=keys, columns="length", values="value", sort=False)
+    seeds = means.groupby(keys)["seed"].nunique().rename("seeds")
+    values = excess.groupby(keys)["value"]
+    found = {"excess": values.mean(), "error": excess.groupby(keys)["error"].mean()}
+    found |= {"least": values.min(), "most": values.max()}
+    return bits.rename(columns=str).join(seeds).join(pd.DataFrame(found)).reset_index()
 
 
 def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:

@@ -3,7 +3,6 @@
 A run can be stopped at any moment and goes on from the last state that it wrote.
 """
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,14 +10,13 @@ from pathlib import Path
 
 import torch
 from jaxtyping import Int, UInt8
-from safetensors import safe_open
-from safetensors.torch import save
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.lab.corpus import Corpus
 from xpos_viz.lab.model import BYTES, Setting, Transformer
+from xpos_viz.lab.store import Recipe, State, about
 from xpos_viz.writing import write
 
 WARM = 0.05
@@ -69,15 +67,9 @@ class Run:
         return self.step >= self.setting.steps
 
     @property
-    def words(self) -> str:
-        """What makes this run what it is, as JSON: no other run goes on from its states."""
-        made = {
-            "setting": vars(self.setting),
-            "encoding": repr(self.encoding),
-            "seed": self.seed,
-            "corpus": self.corpus.hash,
-        }
-        return json.dumps(made)
+    def recipe(self) -> Recipe:
+        """What this run is made from."""
+        return Recipe(self.setting, self.encoding, self.seed, self.corpus.hash)
 
     def learn(self) -> None:
         """Do one step."""
@@ -92,16 +84,14 @@ class Run:
         self.optimiser.step()
         self.losses.append(loss.item() / math.log(2))
 
-    def state(self) -> bytes:
-        """Return all that the run needs to go on, as safetensors."""
+    def state(self) -> State:
+        """Return all that the run needs to go on; of one that is done, its model."""
         tensors = {f"model.{name}": weight for name, weight in self.model.state_dict().items()}
         for name, weight in self.model.named_parameters():
-            kept = self.optimiser.state.get(weight, {})
+            kept = {} if self.done else self.optimiser.state.get(weight, {})
             tensors |= {f"{moment}.{name}": kept[moment] for moment in _MOMENTS if kept}
         tensors["losses"] = torch.tensor(self.losses, dtype=torch.float64)
-        return save(
-            {name: part.contiguous() for name, part in tensors.items()}, {"run": self.words}
-        )
+        return State(self.recipe, about(self.corpus), tensors)
 
     def restore(self, path: Path) -> None:
         """Go on from a state that was written.
@@ -111,20 +101,18 @@ class Run:
         ValueError
             If it is that of another run, or none.
         """
-        with safe_open(path, "pt") as file:
-            if (file.metadata() or {}).get("run") != self.words:
-                raise ValueError(
-                    f"{path} must be a state of this run, got one of another; use another folder."
-                )
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-        self.losses = tensors["losses"].tolist()
-        weights = {name: tensors[f"model.{name}"] for name in self.model.state_dict()}
-        self.model.load_state_dict(weights)
+        state = State.read(path)
+        if state.recipe != self.recipe:
+            raise ValueError(
+                f"{path} must be a state of this run, got one of another; use another folder."
+            )
+        self.losses = state.losses
+        self.model.load_state_dict(state.part("model."))
+        moments = {moment: state.part(f"{moment}.") for moment in _MOMENTS}
         for name, weight in self.model.named_parameters():
-            if self.losses:
-                moments = {moment: tensors[f"{moment}.{name}"] for moment in _MOMENTS}
-                step = torch.tensor(float(self.step))
-                self.optimiser.state[weight] = {"step": step, **moments}
+            kept = {moment: moments[moment][name] for moment in _MOMENTS if moments[moment]}
+            if kept:
+                self.optimiser.state[weight] = {"step": torch.tensor(float(self.step)), **kept}
 
 
 def train(run: Run, report: Report = lambda _: None, path: Path | None = None) -> Transformer:
@@ -155,7 +143,7 @@ def train(run: Run, report: Report = lambda _: None, path: Path | None = None) -
         run.learn()
         report(run)
         if path and (run.done or run.step % _EVERY == 0):
-            write(path, run.state())
+            write(path, run.state().content())
     return run.model.eval()
 
 
