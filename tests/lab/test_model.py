@@ -101,6 +101,7 @@ def test_a_query_meets_only_keys_that_it_may_see():
     first, second = Attention(32, rope(16), 0.0).sights(300, "sliding:10")
     assert (first.queries, first.keys) == (slice(0, 256), slice(0, 256))
     assert (second.queries, second.keys) == (slice(256, 300), slice(247, 300))
+    assert second.added is not None
     assert second.added[0, 0].isfinite().sum(-1).tolist() == [10] * 44
 
 
