@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from xpos_viz import rope, xpos
+from xpos_viz.encoding import REGISTRY
 from xpos_viz.lab.corpus import Corpus
-from xpos_viz.lab.model import Setting
+from xpos_viz.lab.model import Setting, encoding_of
 from xpos_viz.lab.training import Run, batch, train
 
 TINY = Setting("tiny", length=16, layers=1, width=32, batch=8, steps=60, rate=1e-2)
@@ -123,6 +124,14 @@ def test_no_run_goes_on_from_another(other, tmp_path):
         f"{path} must be a state of this run, got one of another; use another folder."
     )
     assert other.step == 0
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_encoding_of_the_registry_learns(name):
+    setting = replace(TINY, width=64, steps=40)
+    learning = run(encoding_of(setting, name), setting=setting)
+    train(learning)
+    assert learning.losses[-1] < 5 < learning.losses[0]
 
 
 def test_too_short_a_corpus_is_refused():

@@ -89,20 +89,19 @@ def _train(
     text.check(setting.length + 1, setting.longest + 1)
     _say(text)
 
-    def run(seed: int, name: str) -> Run:
-        found = Run(setting, encoding_of(setting, name), seed, text)
-        if (path := place(out, name, seed)).exists():
-            found.restore(path)
-        return found
+    paths = {(seed, name): place(out, name, seed) for seed, name in wanted}
+
+    def fresh(seed: int, name: str) -> Run:
+        return Run(setting, encoding_of(setting, name), seed, text)
 
     with _goes_on(out):
-        left = {each: setting.steps - run(*each).step for each in wanted}
+        left = {each: _left(fresh(*each), path) for each, path in paths.items()}
         _announce(setting, text, left)
         with progress("Training") as report:
             done, whole = count(1), sum(left.values())
-            for seed, name in wanted:
-                train(run(seed, name), lambda _: report(next(done) / whole), place(out, name, seed))
-    put(pd.DataFrame(_told(place(out, n, s)) for s, n in wanted), as_json=as_json, out=None)
+            for each, path in paths.items():
+                train(fresh(*each), lambda _: report(next(done) / whole), path)
+    put(pd.DataFrame(map(_told, paths.values())), as_json=as_json, out=None)
 
 
 @command.command("eval", cls=Command)
@@ -170,6 +169,13 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
         table = pd.concat([parts[each] for each in done if each in parts], ignore_index=True)
         runs = {each: {"recipe": recipes[each], **done[each].about} for each in parts}
         save(path, parquet(table, {RECIPE: provenance(), RUNS: json.dumps(runs)}))
+
+
+def _left(run: Run, path: Path) -> int:
+    """How many steps a run lacks, of which some may be kept."""
+    if path.exists():
+        run.restore(path)
+    return run.setting.steps - run.step
 
 
 def _announce(setting: Setting, corpus: Corpus, left: dict[tuple[int, str], int]) -> None:
