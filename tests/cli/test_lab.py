@@ -113,7 +113,7 @@ def test_what_is_added_to_a_folder_is_all_that_is_trained_and_measured(
 
 def begun(out, story, *options):
     """A process that trains, once it has written its first state."""
-    words = ("lab", "train", "--quick", "--steps", "110", "--encodings", "xpos_half")
+    words = ("lab", "train", "--quick", "--steps", "80", "--encodings", "xpos_half")
     running = process(*words, "--out", str(out), "--corpus", str(story), *options)
     until = time.monotonic() + 60
     while not (out / "xpos_half-0.safetensors").exists():
@@ -128,7 +128,7 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path, story):
         running.communicate(timeout=60)
     assert running.returncode
     state = out / "xpos_half-0.safetensors"
-    assert len(State.read(state).losses) in {50, 100}
+    assert len(State.read(state).losses) == 50
     (out / ".xpos_half-0.safetensors.4711.part").write_bytes(state.read_bytes()[:99])
     _, said, code = call("lab", "eval", out, "--corpus", story)
     assert (code, said.splitlines()[0]) == (
@@ -139,7 +139,7 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path, story):
         f"Error: {out} must hold models that are trained, got none; use xpos-viz lab train "
         f"--out {out}."
     )
-    options = ("--steps", 110, "--encodings", "xpos_half")
+    options = ("--steps", 80, "--encodings", "xpos_half")
     _, said, code = train(out, story, *options)
     assert code == 0, said
     assert [each.name for each in out.iterdir()] == [state.name]
@@ -168,8 +168,8 @@ def test_a_folder_that_cannot_be_written_to_is_known_before_the_work(tmp_path, s
 
     out = tmp_path / "runs"
     call("lab", "--help")  # which imports it
-    for place in ("train", "measured", "corpus_at"):
-        monkeypatch.setattr(f"xpos_viz.cli.lab.{place}", work)
+    for module in ("train", "measure"):
+        monkeypatch.setattr(f"xpos_viz.cli.lab.{module}.corpus_at", work)
     monkeypatch.setattr(Path, "touch", refuse)
     said = (
         f"Error: {out / 'results.parquet'} could not be written: permission denied; use a folder "

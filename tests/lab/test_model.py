@@ -97,6 +97,12 @@ def test_masks_of_long_texts_take_little_memory(mask):
             assert cells <= 4 * setting.longest * (256 + 128)
 
 
+def test_a_causal_mask_alone_needs_nothing():
+    (whole,) = Attention(32, xpos(16), 0.0).sights(300, "causal")
+    assert (whole.queries, whole.keys, whole.added) == (slice(None), slice(None), None)
+    assert len(Attention(32, alibi(16), 0.0).sights(300, "causal")) == 2
+
+
 def test_a_query_meets_only_keys_that_it_may_see():
     first, second = Attention(32, rope(16), 0.0).sights(300, "sliding:10")
     assert (first.queries, first.keys) == (slice(0, 256), slice(0, 256))
