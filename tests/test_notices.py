@@ -16,6 +16,10 @@ LAYER = {
     "en": "`layer = 24` cannot be used and is left out. Use one of: `3, 8, 16`.",
     "zh": "`layer = 24` 无法使用，已忽略。可用的值：`3, 8, 16`。",
 }
+LENGTH = {
+    "en": "It must be a whole number (≤\u00a02048).",
+    "zh": "须为整数（≤\u00a02048）。",
+}
 GAMMA = "`gamma = -1` cannot be used; `0.4` is used instead. It must be a number (>\u00a00)."
 FACTOR = "`yarn.factor = much` cannot be used; `4` is used instead. It must be a number."
 
@@ -51,6 +55,13 @@ def test_a_refused_move_is_said_below_its_control_until_the_next_change(name, la
     page = again(page.select_slider(key="head").set_value(5))
     assert above(page) == {}
     assert dict(page.query_params) == {"head": "5", "lang": language}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_more_than_is_shown_here_is_refused_in_the_language(language):
+    page = opened("pairs", {"source": "random", "length": "99999999", "lang": language})
+    (notice,) = page.warning
+    assert notice.value.endswith(LENGTH[language])
 
 
 def test_a_refused_setting_of_an_address_is_said_below_its_control():

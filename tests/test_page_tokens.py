@@ -128,9 +128,11 @@ def test_the_table_has_the_means_of_all_heads():
         "Mean distance (tokens)",
         "Share on token 0",
     ]
-    assert list(table.value.index) == ["0", "1", "**2 ◂**", *"345678"]
+    assert list(table.value.index) == ["0", "1", "**2\u00a0◂**", *"345678"]
     pairs = zip(heads.before.sink, heads.after.sink, strict=True)
-    shares = [f"{100 * before:.1f}\u00a0% → {100 * after:.1f}\u00a0%" for before, after in pairs]
+    shares = [
+        f"{100 * before:.1f}\u00a0%\u00a0→ {100 * after:.1f}\u00a0%" for before, after in pairs
+    ]
     assert table.value["Share on token 0"].tolist() == shares
 
 

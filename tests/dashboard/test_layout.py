@@ -267,6 +267,23 @@ def test_large_type_leaves_room_for_the_picture_on_a_phone(language, visit):
         assert whole.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 2
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_large_type_leaves_all_links_in_sight_on_a_projector(language, visit):
+    page = visit(SHORT | {"present": "yes", "lang": language})
+    links = page.locator(".st-key-links a")
+    becomes(links.count, len(PAGES), "links")
+    assert [link.evaluate(WHOLE) for link in links.all()] == [True] * len(PAGES)
+
+
+@pytest.mark.parametrize(("present", "beside"), [("no", True), ("yes", False)])
+def test_the_table_of_pairs_has_room_for_its_columns(present, beside, visit):
+    page = visit(SHORT | {"present": present}, number=2)
+    turn(page, "pairs")
+    plane, table = map(bounds, page.locator(".st-key-sides_pairs .stColumn .stColumn").all())
+    assert (plane["y"] == table["y"]) == beside
+    assert table["width"] >= 400
+
+
 def test_the_home_page_has_a_name_too(contexts, server):
     """Below the root the browser asks for some things in vain, so its errors do not count."""
     page, text = contexts("en-US", "light", 0).new_page(), texts("en")
@@ -308,6 +325,24 @@ def test_a_preset_looks_chosen_only_if_it_is_what_is_set(visit):
     press(page, "gamma")
     becomes(lambda: "gamma" in parameters(page), True, "another γ")
     becomes(chosen, [], "presets that look chosen")
+
+
+def test_what_a_preset_is_stands_under_its_name(visit):
+    page, text = visit(SHORT), texts("en")
+    page.get_by_role("button", name=text("ui.presets")).click()
+    words = (text(f"presets.strong.{part}") for part in ("name", "words"))
+    name, said = (bounds(page.get_by_text(each, exact=True)) for each in words)
+    assert name["x"] == pytest.approx(said["x"], abs=1)
+    assert name["y"] + name["height"] <= said["y"]
+
+
+def test_an_address_below_a_missing_page_says_that_it_is_missing(contexts, server):
+    """Below the root the browser asks for some things in vain, so its errors do not count."""
+    page, text = contexts("en-US", "light", 0).new_page(), texts("en")
+    page.goto(f"{server}no%20page/x/y?gamma=0.5")
+    page.get_by_role("dialog").get_by_text("Page not found").wait_for()
+    assert page.locator("h1").all_inner_texts() == [text("pages.compare.title")]
+    page.close()
 
 
 def test_an_address_below_a_page_leads_to_it(contexts, server):

@@ -1,12 +1,14 @@
 """The page of neighbours in a browser: two others are chosen, and the table is taken along."""
 
+from http.client import HTTPConnection
 from io import BytesIO
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
 
 from tests.dashboard.page import SHORT, parameters, select
-from tests.dashboard.server import becomes
+from tests.dashboard.server import PATIENCE, becomes
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.texts import texts
 
@@ -51,3 +53,15 @@ def test_all_words_of_the_encodings_are_seen(width, language, visit):
         content, room = part.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
         assert content <= room
     assert page.evaluate("document.body.scrollWidth") <= width
+
+
+def test_what_is_sent_is_compressed_on_its_way(server):
+    connection = HTTPConnection(urlsplit(server).netloc, timeout=PATIENCE)
+    headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    headers |= {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Origin": server.rstrip("/")}
+    headers |= {"Sec-WebSocket-Extensions": "permessage-deflate"}
+    connection.request("GET", "/_stcore/stream", headers=headers)
+    answer = connection.getresponse()
+    assert answer.status == 101
+    assert "permessage-deflate" in answer.getheader("Sec-WebSocket-Extensions", "")
+    connection.close()

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import math
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ def test_a_row_of_the_registry_says_what_it_is(name):
     row = REGISTRY[name]
     assert row.name == name
     assert all(text.strip() for text in (row.label, row.formula, row.source))
+
+
+@each_family
+def test_a_formula_is_read_in_every_language(name):
+    names = {"base", "slope", "decay", "table", "bucket", "logits", "clip"}
+    assert set(re.findall("[a-z]{3,}", REGISTRY[name].formula)) <= names
 
 
 @each_family

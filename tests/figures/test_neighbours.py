@@ -4,7 +4,7 @@ import re
 
 from xpos_viz import Experiment, nope, rope, run, xpos
 from xpos_viz.comparison import compare
-from xpos_viz.encoding import REGISTRY, Encoding, alibi, retnet, yarn_hf
+from xpos_viz.encoding import REGISTRY, Encoding, alibi, dynamic_ntk, retnet, yarn_hf
 from xpos_viz.experiment import View
 from xpos_viz.figures.neighbours import family_words, pair_maps, share_rows
 from xpos_viz.inputs import Expectation
@@ -32,6 +32,10 @@ def test_a_family_is_described_in_whole():
     formula = "λᵢ = iθᵢ + ln(ζᵢ)/B,  ζᵢ = (2i/d + γ)/(1 + γ)"
     assert family_words(xpos(16), EN) == ("XPos (base 10,000, γ 0.4, B 512)", formula, source)
     assert family_words(xpos(16), texts("zh"))[0] == "XPos（底数 10,000，γ 0.4，B 512）"
+
+
+def test_a_limit_in_a_formula_is_not_broken_in_two():
+    assert family_words(dynamic_ntk(16), EN)[1].endswith(",  L\u00a0≥\u00a0L₀")
 
 
 def test_long_parameters_stand_below_the_maps():

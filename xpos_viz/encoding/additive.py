@@ -148,7 +148,7 @@ def t5_bucket(lags: Float[Tensor, "*lags"], buckets: int = BUCKETS) -> Int[Tenso
     "t5",
     "T5 bias",
     formula="λ = 0;  logits + table[bucket(Δ)]",
-    source="Raffel et al. 2019, arXiv:1910.10683, the decoder's buckets",
+    source="Raffel et al. 2019, arXiv:1910.10683 (decoder)",
 )
 def t5(head_dim: int, *, table: Value = _ZEROS) -> Terms:
     r"""T5's bias: every logit gets a learned number for its distance (:func:`t5_bucket`).
@@ -193,8 +193,8 @@ def t5(head_dim: int, *, table: Value = _ZEROS) -> Terms:
 @family(
     "t5_bidirectional",
     "T5 bias, both ways",
-    formula="λ = 0;  logits + table[bucket(Δ)], buckets 0 … 15 for Δ ≥ 0, 16 … 31 for Δ < 0",
-    source="Raffel et al. 2019, arXiv:1910.10683, the encoder's buckets",
+    formula="λ = 0;  logits + table[bucket(Δ)] (Δ ≥ 0), table[16 + bucket(−Δ)] (Δ < 0)",
+    source="Raffel et al. 2019, arXiv:1910.10683 (encoder)",
 )
 def t5_bidirectional(head_dim: int, *, table: Value = _ZEROS) -> Terms:
     r"""T5's bias in its encoder: half of the buckets are for keys ahead.

@@ -81,7 +81,7 @@ def xpos(
     "decay",
     "Decay only",
     formula="λ_i = ln(ζ_i)/B,  ζ_i = (2i/d + γ)/(1 + γ)",
-    source="Sun et al. 2022, arXiv:2212.10554, the ablation without rotation",
+    source="Sun et al. 2022, arXiv:2212.10554 (θ = 0)",
 )
 def decay(head_dim: int, *, gamma: PerHead = 0.4, scale_base: PerHead = 512.0) -> Terms:
     r"""Pure decay: XPos without its rotation, an ablation of the paper.
@@ -114,7 +114,7 @@ def decay(head_dim: int, *, gamma: PerHead = 0.4, scale_base: PerHead = 512.0) -
     "retnet",
     "RetNet",
     formula="λ_i = iθ_i + ln(decay),  θ_i = base^(−i/(d/2−1))",
-    source="Sun et al. 2023, arXiv:2307.08621; angles as in torchscale",
+    source="Sun et al. 2023, arXiv:2307.08621 (torchscale)",
 )
 def retnet(head_dim: int, *, base: PerHead = 10_000.0, decay: PerHead = 0.96875) -> Terms:
     r"""RetNet's retention: all pairs of a head fade alike, and heads fade differently.

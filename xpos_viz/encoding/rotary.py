@@ -88,7 +88,7 @@ def rope(head_dim: int, *, base: PerHead = 10_000.0) -> Terms:
 @family(
     "p_rope",
     "p-RoPE",
-    formula="λ_i = iθ_i for i < ⌊p·d/2⌋, else 0;  θ_i = base^(−2i/d)",
+    formula="λ_i = iθ_i (i < ⌊p·d/2⌋), 0 (i ≥ ⌊p·d/2⌋);  θ_i = base^(−2i/d)",
     source="Barbero et al. 2024, arXiv:2410.06205",
 )
 def p_rope(head_dim: int, *, base: PerHead = 10_000.0, share: PerHead = 0.75) -> Terms:

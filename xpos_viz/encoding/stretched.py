@@ -88,7 +88,7 @@ def interpolation(head_dim: int, *, base: PerHead = 10_000.0, factor: PerHead = 
     "ntk",
     "NTK-aware",
     formula="λ_i = i(base·s^(d/(d−2)))^(−2i/d)",
-    source="Peng et al. 2023, arXiv:2309.00071, on NTK-aware interpolation",
+    source="Peng et al. 2023, arXiv:2309.00071 (NTK-aware)",
 )
 def ntk(head_dim: int, *, base: PerHead = 10_000.0, factor: PerHead = 4.0) -> Terms:
     r"""NTK-aware scaling: RoPE with a larger base, so that fast pairs stay and slow ones stretch.
@@ -123,7 +123,7 @@ def ntk(head_dim: int, *, base: PerHead = 10_000.0, factor: PerHead = 4.0) -> Te
     "dynamic_ntk",
     "Dynamic NTK",
     formula="λ_i = i(base·(s·L/L₀ − (s − 1))^(d/(d−2)))^(−2i/d),  L ≥ L₀",
-    source="Peng et al. 2023, arXiv:2309.00071; formula as in transformers",
+    source="Peng et al. 2023, arXiv:2309.00071 (transformers)",
 )
 def dynamic_ntk(
     head_dim: int,
@@ -174,7 +174,7 @@ def dynamic_ntk(
     "longrope",
     "LongRoPE",
     formula="λ_i = iθ_i/e_i,  θ_i = base^(−2i/d);  logits × (1 + ln s/ln L₀)",
-    source="Ding et al. 2024, arXiv:2402.13753; temperature as in transformers",
+    source="Ding et al. 2024, arXiv:2402.13753 (transformers)",
 )
 def longrope(
     head_dim: int,
@@ -226,8 +226,8 @@ def longrope(
 @family(
     "yarn",
     "YaRN",
-    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i from 0 at α to 1 at β turns within L₀;"
-    "  logits × (0.1·ln s + 1)²",
+    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i = clip((r_i − α)/(β − α), 0, 1),"
+    "  r_i = L₀θ_i/2π;  logits × (0.1·ln s + 1)²",
     source="Peng et al. 2023, arXiv:2309.00071",
 )
 def yarn(
@@ -284,9 +284,9 @@ def yarn(
 @family(
     "yarn_hf",
     "YaRN (transformers)",
-    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i linear in i from 1 at β to 0 at α turns"
-    " within L₀;  logits × (0.1·ln s + 1)²",
-    source="Peng et al. 2023, arXiv:2309.00071, as in transformers 5",
+    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i = clip((i(α) − i)/(i(α) − i(β)), 0, 1),"
+    "  i(r) = d/2·ln(L₀/2πr)/ln base;  logits × (0.1·ln s + 1)²",
+    source="Peng et al. 2023, arXiv:2309.00071 (transformers 5)",
 )
 def yarn_hf(
     head_dim: int,
@@ -346,8 +346,9 @@ def yarn_hf(
 @family(
     "llama3",
     "Llama 3",
-    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i from 0 at α to 1 at β turns within L₀",
-    source="Llama team 2024, arXiv:2407.21783, as in the code of Llama 3.1",
+    formula="λ_i = iθ_i(1 − ρ_i)/s + iθ_iρ_i,  ρ_i = clip((r_i − α)/(β − α), 0, 1),"
+    "  r_i = L₀θ_i/2π",
+    source="Llama team 2024, arXiv:2407.21783 (Llama 3.1)",
 )
 def llama3(
     head_dim: int,

@@ -16,6 +16,7 @@ _STRENGTH: dict[Mode, float] = {"light": 0.55, "dark": 0.85}  # of the full tint
 _STYLE = """<style>
 .xv-passage {{ color: {text}; line-height: 2; white-space: pre-wrap; overflow-wrap: anywhere; }}
 .xv-passage p {{ margin: 0 0 0.2rem; line-height: 1.5; white-space: normal; }}
+.xv-passage p:last-of-type {{ margin-bottom: .6rem; }}
 .xv-passage b {{ font-size: 1rem; }}
 .xv-passage .xv-faint {{ color: {faint}; }}
 .xv-passage i {{ font-style: normal; border-radius: 2px; padding: 2px 1px; }}

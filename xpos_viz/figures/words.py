@@ -1,6 +1,7 @@
 """Numbers and encodings as a reader sees them."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
@@ -285,7 +286,7 @@ def family_name(family: Family, text: Text) -> str:
 
 
 def family_formula(family: Family) -> str:
-    """Write the formula of a family, with lowered indices.
+    """Write the formula of a family, with lowered indices; a limit is not broken in two.
 
     Examples
     --------
@@ -293,7 +294,7 @@ def family_formula(family: Family) -> str:
     >>> family_formula(rope(64).family)
     'λᵢ = iθᵢ,  θᵢ = base^(−2i/d)'
     """
-    return family.formula.replace("_i", "ᵢ")
+    return re.sub(" ([<≥]) ", "\u00a0\\1\u00a0", family.formula.replace("_i", "ᵢ"))
 
 
 def encoding_words(family: Family, text: Text) -> str:

@@ -2,8 +2,10 @@
 
 import gc
 from functools import partial
+from urllib.parse import quote
 
 import streamlit as st
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -45,6 +47,17 @@ PAGES = {
 HOME = "compare"
 """The page of an address without a name; files and people name it all the same."""
 
+_SERVED = ("_stcore", "app", "auth", "component", "media", "static")  # Streamlit's own folders
+
+
+class _Page(StringConvertor):
+    """The first name of an address that could be a page's."""
+
+    regex = rf"(?!(?:{'|'.join(_SERVED)})/)[^/]+"
+
+
+register_url_convertor("page", _Page())
+
 
 def prepare() -> None:
     """Compute the opening page once, so that nobody waits for what is slow at first."""
@@ -62,19 +75,18 @@ def routes() -> list[Route]:
     """Return what the server answers beside the pages: what lies below a page leads to it."""
     below = st.get_option("server.baseUrlPath").strip("/")
     root = f"/{below}/" if below else "/"
-    return [
-        livemap.route(),
-        *(Route(f"{root}{name}/{{rest:path}}", partial(_home, root + name)) for name in PAGES),
-    ]
+    return [livemap.route(), Route(f"{root}{{name:page}}/{{rest:path}}", partial(_home, root))]
 
 
-async def _home(page: str, request: Request) -> Response:
+async def _home(root: str, request: Request) -> Response:
     """The way to a page from an address below it, where Streamlit would show an empty one.
 
-    What Streamlit's own script asks for below a page is not there, as ever.
+    A page that there is not is said to be missing there. What Streamlit's own script asks for
+    below a page is not there, as ever.
     """
     if request.path_params["rest"].startswith("_stcore"):
         return Response(status_code=404)
+    page = root + quote(request.path_params["name"])
     return RedirectResponse(f"{page}?{request.url.query}" if request.url.query else page)
 
 

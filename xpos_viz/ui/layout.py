@@ -16,6 +16,7 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
+.stHeading { text-wrap: balance; }
 /* a formula that is too wide goes on in the next line */
 .stMarkdown .katex-display { overflow: visible; }
 .stMarkdown .katex-display > .katex { white-space: normal; }
@@ -26,12 +27,20 @@ _ALWAYS = """
 .st-key-way > :last-child { flex: 1 0 max-content; width: auto; }
 .st-key-tools { flex-wrap: nowrap; }
 .st-key-tools > :last-child { margin-left: auto; }
-.st-key-links { flex-wrap: nowrap; overflow-x: auto; padding: .25rem; margin: -.25rem; }
+.st-key-tools .stButtonGroup button { min-height: 2.5rem; }
+.st-key-links { flex-wrap: nowrap; overflow-x: auto; margin: -.25rem; }
+.st-key-links { padding: .25rem 1.25rem .25rem .25rem; }
 .st-key-links > * { flex: none; }
+/* what goes on beyond the edge pales there */
+.st-key-links { mask-image: linear-gradient(to left, #0000, #000 1.25rem); }
 @media (max-width: 75rem) { .st-key-way, .st-key-links, .st-key-tools { gap: .25rem; } }
 /* that a preset leads to this page does not make it the one that is set */
 [class*="st-key-other_"] a:not(:hover, :focus-visible) { background: none; }
 [class*="st-key-other_"] a * { font-weight: inherit; }
+/* what a preset is stands under its name */
+:is([class*="st-key-other_"], [class*="st-key-chosen_"]) [data-testid="stCaptionContainer"] {
+  padding-inline: .5rem;
+}
 /* where the keys are is seen, on the link of this page, too */
 .stPageLink a:focus-visible, .xv-legend > li:focus-visible { outline: 2px solid currentcolor; }
 /* controls stand beside the picture, and lists show their whole words */
@@ -40,6 +49,8 @@ _ALWAYS = """
   .st-key-live .stColumn:last-child { min-width: 17rem; }
   [class*="st-key-sides_"] .stColumn:last-child:not(.stColumn .stColumn) { min-width: 17rem; }
 }
+/* the table of pairs has all of its columns in sight */
+.st-key-sides_pairs .stColumn .stColumn { min-width: min(100%, 25rem); }
 [class*="st-key-step_"] { scroll-margin-top: 4rem; }
 :has(> [class*="st-key-script_"]) { position: absolute; }
 .stElementContainer.st-key-keyboard { height: 0; margin-top: -1rem; z-index: 1; }
@@ -96,7 +107,6 @@ _NARROW = """
 .st-key-way > :first-child { flex-basis: calc(100% - 1.75rem); }
 .st-key-way > :last-child { flex: 1 1 100%; }
 .st-key-tools { flex-wrap: wrap; }
-.st-key-links { padding-right: 1.25rem; }
 /* of a choice in more than one row, what begins a row has a line on its left, too */
 .st-key-at [data-selected] + [role="radio"] { border-left-color: $line !important; }
 /* controls stay at the foot of the screen while their picture is seen, and move by themselves */
@@ -120,11 +130,10 @@ _NARROW = """
 [class*="st-key-sides_"] .stColumn:first-child :is(a, button, input, summary, [tabindex]) {
   scroll-margin-block: 4rem 42svh;
 }
-/* what goes on beyond the edge pales there */
-.st-key-links, [class*="st-key-wide_"] {
+[class*="st-key-wide_"] {
+  overflow-x: auto;
   mask-image: linear-gradient(to left, #0000, #000 1.25rem);
 }
-[class*="st-key-wide_"] { overflow-x: auto; }
 [class*="st-key-wide_"] > * { --least: var(--narrowest); --edge: 1.25rem; }
 [class*="st-key-wide_"] > .stElementContainer {
   box-sizing: content-box;
@@ -139,6 +148,7 @@ _NARROW = """
 """
 _GROWN = """
 .stMainBlockContainer { padding-inline: 2rem; }
+.st-key-way, .st-key-links, .st-key-tools { gap: .25rem; }
 /* the live map has all of the width: what it is of is chosen below it */
 .st-key-live > * > .stHorizontalBlock { flex-wrap: wrap !important; }
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }

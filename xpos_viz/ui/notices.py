@@ -17,6 +17,7 @@ _TOLD = "told"
 _ONE_OF = re.compile(r"use one of: (.+)\.$")
 _SUCH_AS = re.compile(r"use one of (\d+), such as: (.+)\.$")
 _WITHIN = re.compile(r"use (\d+) to (\d+)\.$")
+_MOST = re.compile(r" must be at most (\d+) here, got ")
 _NUMBER = re.compile(r" must be an? ((?:\w+ )?(?:integer|number))([^,]*), got ")
 _KINDS = {"integer": "whole", "whole number": "whole", "even integer": "even"}
 _CONTROLS = {"base.1": "base", "base.2": "xpos_base", "start": "window", "stop": "window"}
@@ -74,6 +75,8 @@ def _reason(refusal: Refusal, text: Text) -> str:
         return text("ui.reasons.such_as", count=found[1], words=found[2])
     if found := _WITHIN.search(refusal.reason):
         return text("ui.reasons.within", first=found[1], last=found[2])
+    if found := _MOST.search(refusal.reason):
+        return text("ui.reasons.must", what=_number("integer", f"≤ {found[1]}", text))
     if found := _NUMBER.search(refusal.reason):
         return text("ui.reasons.must", what=_number(found[1], found[2], text))
     return text("ui.reasons.other", reason=refusal.reason)

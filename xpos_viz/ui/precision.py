@@ -78,7 +78,7 @@ def _safe(large: Overflow, lost: dict[str, Angles], text: Text) -> pd.DataFrame:
 
 def _until(study: Angles) -> str:
     """The longest text whose angles are kept, or that the whole one is."""
-    return f"≥ {number(state().text_length)}" if study.lost is None else number(study.lost)
+    return f"≥\u00a0{number(state().text_length)}" if study.lost is None else number(study.lost)
 
 
 def _seen(large: Overflow, lost: dict[str, Angles], text: Text) -> list[str]:

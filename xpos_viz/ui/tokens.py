@@ -103,7 +103,8 @@ def _table(heads: Heads, text: Text) -> pd.DataFrame:
         "sink": _arrows(before.sink, after.sink, percent),
     }
     chosen, own = heads.inputs.head, family_name(heads.own.family, text)
-    names = [f"**{head} ◂**" if head == chosen else str(head) for head in range(len(before.sink))]
+    names = [str(head) for head in range(len(before.sink))]
+    names[chosen] = f"**{chosen}\u00a0◂**"
     table = pd.DataFrame(columns, index=names).rename_axis(text("ui.head"))
     return table.rename(columns=lambda name: text(f"tokens.columns.{name}", own=own))
 
@@ -169,5 +170,7 @@ def _negative(reading: Reading, text: Text) -> str:
 def _arrows(
     before: NDArray[np.float64], after: NDArray[np.float64], written: Callable[[float], str]
 ) -> list[str]:
-    """Pairs of numbers, before → after."""
-    return [f"{written(one)} → {written(other)}" for one, other in zip(before, after, strict=True)]
+    """Pairs of numbers, before → after, in two lines at most."""
+    return [
+        f"{written(one)}\u00a0→ {written(other)}" for one, other in zip(before, after, strict=True)
+    ]

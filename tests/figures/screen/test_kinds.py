@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests import drawn, kinds
+from tests.colours import contrast
 from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
 from xpos_viz.theme import INKS, LINES, NEUTRAL
@@ -204,7 +205,8 @@ def test_a_grid_has_its_cells_at_their_places(name):
     assert layout["plot_bgcolor"] == INKS["light"].masked
     kind = {"grid": "linear", "log": "log", "words": "category"}[name]
     assert layout["xaxis"]["type"] == kind
-    assert layout["coloraxis"]["colorbar"]["title"]["text"] == "share"
+    assert layout["annotations"][-1]["text"] == "share"
+    assert "title" not in layout["coloraxis"]["colorbar"]
     assert 0.5 < layout["coloraxis"]["cmax"] < 0.51
     if name == "words":
         assert drawn.array(trace["x"]).tolist() == ["a", "b", "a\u200b", "c"]
@@ -247,6 +249,12 @@ def test_a_plane_has_the_unit_circle_and_equal_axes():
     )
     assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == pytest.approx([-1.62, 1.62])
     assert layout["yaxis"]["scaleanchor"] == "x"
+
+
+@pytest.mark.parametrize("mode", INKS)
+def test_the_slider_of_a_plane_stands_out(mode):
+    slider = drawn.spec(draw(kinds.plane(), mode=mode))["layout"]["sliders"][0]
+    assert contrast(slider["bordercolor"], INKS[mode].page) >= 3
 
 
 def test_a_plane_moves_step_by_step():
@@ -315,6 +323,7 @@ def test_maps_wrap_into_rows():
     assert [bool(title) for title in titles] == [True, False, True, False, True]
     bar = layout["coloraxis"]["colorbar"]
     assert (bar["y"], bar["x"]) == pytest.approx((frames[4][1][0], 0.5))
+    assert bar["nticks"] == 8  # as wide as two panels, however many rows there are
 
 
 def test_bars_of_several_rows_stand_under_their_last_row():

@@ -266,7 +266,8 @@ def test_cells_without_a_value_are_neither_masked_nor_a_value(mode):
 def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
     _, maps = drawn.maps(language=language, stage=stage, mask=mask)
     spec, text = drawn.spec(draw(maps)), texts(language)
-    lines = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
+    words = [re.sub(r"<(?!br)[^>]*>", "", note["text"]) for note in spec["layout"]["annotations"]]
+    *lines, shared, own = words
     comma, base = {"en": (", ", "base"), "zh": ("，", "底数")}[language]
     state = drawn.state(stage, mask, language)
     assert [line.split("<br>") for line in lines] == [
@@ -274,11 +275,8 @@ def test_titles_name_encoding_parameters_stage_and_mask(stage, mask, language):
         ["XPos", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
         ["XPos − RoPE", f"{base} 100,000{comma}γ 0.4{comma}B 24", state],
     ]
-    bars = [
-        spec["layout"][name]["colorbar"]["title"]["text"] for name in ("coloraxis", "coloraxis2")
-    ]
     unit = text(f"figure.value.{stage}")
-    assert bars == [unit, text("figure.comparison_value.plain", value=unit)]
+    assert (shared, own) == (unit, text("figure.comparison_value.plain", value=unit))
     assert all(axis["title"]["text"] == text("figure.keys") for axis in axes(spec, "x"))
     down = [axis["title"]["text"] for axis in axes(spec, "y")]
     assert down == [text("figure.queries"), "", ""]
@@ -407,13 +405,20 @@ def test_titles_stand_over_their_panels_and_bars_below(stacked):
     _, maps = drawn.maps()
     spec = drawn.spec(draw(maps, stacked=stacked))
     across, down = axes(spec, "x"), axes(spec, "y")
-    for note, x, y in zip(spec["layout"]["annotations"], across, down, strict=True):
+    *titles, below, last = spec["layout"]["annotations"]
+    for note, x, y in zip(titles, across, down, strict=True):
         assert (note["x"], note["y"]) == pytest.approx((x["domain"][0], y["domain"][1]))
         assert (note["xanchor"], note["yanchor"]) == ("left", "bottom")
     shared, own = (spec["layout"][name]["colorbar"] for name in ("coloraxis", "coloraxis2"))
     assert shared["y"] == pytest.approx(down[1]["domain"][0])
     assert own["y"] == pytest.approx(down[2]["domain"][0])
     assert (shared["yanchor"], own["yanchor"]) == ("top", "top")
+    for note, bar in ((below, shared), (last, own)):
+        assert (note["x"], note["y"]) == (bar["x"], bar["y"])
+        room = spec["layout"]["margin"]["b"] + note["yshift"]
+        assert -note["yshift"] > bar["ypad"] + bar["thickness"] + bar["tickfont"]["size"]
+        assert note["font"]["size"] < room
+        assert (note["xanchor"], note["yanchor"]) == ("center", "top")
 
 
 # Curves

@@ -16,6 +16,7 @@ Span = tuple[float, float]
 Frame = tuple[Span, Span]
 """Where a panel is, across and up, as shares of the inner sheet."""
 
+_NUMBERED = 29  # pixels of them for the bar itself and its numbers
 _EDGE = 0.004  # share of the colour range at either end that is for clipped values
 
 
@@ -23,7 +24,7 @@ def colour_axis(bar: Bar, ink: Ink, frames: Sequence[Frame], foot: int) -> Spec:
     """Return a colour axis, with room for clipped values, and its bar under some panels."""
     low = -bar.limit if bar.scale == "diverging" else 0.0
     room = _EDGE * (bar.limit - low)
-    left, right = min(x[0] for x, _ in frames), max(x[1] for x, _ in frames)
+    left, right = _ends(frames)
     ticks = factors(bar.limit) if bar.powers else {}
     return {
         "cmin": low - room if bar.scale == "diverging" else low,
@@ -38,16 +39,38 @@ def colour_axis(bar: Bar, ink: Ink, frames: Sequence[Frame], foot: int) -> Spec:
             "yanchor": "top",
             "ypad": foot,
             "thickness": 11,
-            "outlinewidth": 0,
-            "nticks": 4 + 2 * len(frames),
+            "outlinewidth": 1,
+            "outlinecolor": ink.faint,
+            "nticks": 4 + 2 * len({x for x, _ in frames}),
             "tickmode": "array" if ticks else "auto",
             "tickvals": list(ticks),
             "ticktext": list(ticks.values()),
             "tickangle": 0,
             "tickfont": {"color": ink.faint, "size": 11},
-            "title": {"text": bar.label, "side": "bottom", "font": {"color": ink.text, "size": 12}},
         },
     }
+
+
+def bar_title(bar: Bar, ink: Ink, frames: Sequence[Frame], foot: int) -> Spec:
+    """Return what a colour bar means, below its numbers; Plotly puts a short one among them."""
+    left, right = _ends(frames)
+    return {
+        "text": bar.label,
+        "x": (left + right) / 2,
+        "y": frames[-1][1][0],
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "center",
+        "yanchor": "top",
+        "yshift": -foot - _NUMBERED,
+        "showarrow": False,
+        "font": {"color": ink.text, "size": 12},
+    }
+
+
+def _ends(frames: Sequence[Frame]) -> Span:
+    """From where to where panels go, across."""
+    return min(x[0] for x, _ in frames), max(x[1] for x, _ in frames)
 
 
 def _colorscale(bar: Bar) -> list[tuple[float, str]]:

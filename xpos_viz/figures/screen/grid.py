@@ -13,11 +13,12 @@ from xpos_viz.figures.screen import (
     sheet,
     words_width,
 )
-from xpos_viz.figures.screen.colours import BAR, colour_axis
+from xpos_viz.figures.screen.colours import BAR, Frame, bar_title, colour_axis
 from xpos_viz.figures.screen.maps import cells, reading
 from xpos_viz.theme import Ink
 
 _HEIGHT, _FOOT = 300, 50  # pixels of the axes, and of numbers and title under them
+_WHOLE: list[Frame] = [((0.0, 1.0), (0.0, 1.0))]
 
 
 def draw(grid: Grid, ink: Ink) -> Spec:
@@ -46,7 +47,8 @@ def draw(grid: Grid, ink: Ink) -> Spec:
         "plot_bgcolor": ink.masked,
         "xaxis": style | across,
         "yaxis": style | down,
-        "coloraxis": colour_axis(grid.bar, ink, [((0.0, 1.0), (0.0, 1.0))], foot),
+        "coloraxis": colour_axis(grid.bar, ink, _WHOLE, foot),
+        "annotations": [bar_title(grid.bar, ink, _WHOLE, foot)],
     }
     return {"data": [trace], "layout": layout}
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xpos_viz.figures.description import Axis, Bar, Heatmaps, Panel
 from xpos_viz.figures.screen import Spec, axis_style, base, named, nth, safe, sent, titled
-from xpos_viz.figures.screen.colours import BAR, Frame, colour_axis
+from xpos_viz.figures.screen.colours import BAR, Frame, bar_title, colour_axis
 from xpos_viz.figures.spans import over_bar
 from xpos_viz.figures.words import number, rounded
 from xpos_viz.theme import Ink
@@ -88,13 +88,15 @@ def draw(maps: Heatmaps, ink: Ink, width: int, across: int) -> Spec:
         if panel.unknown.any():
             traces.append(_unknown(panel, maps.axis, ink, place))
         layout |= _axes(maps.axis, ink, place, sheet)
-    for index, bar in enumerate(maps.bars):
-        under = [frames[place] for place in over_bar(maps, index, across)]
-        layout[nth("coloraxis", index + 1)] = colour_axis(bar, ink, under, sheet.foot)
-    layout["annotations"] = [
+    titles = [
         titled([safe(line) for line in panel.title], ink, x[0], y[1])
         for panel, (x, y) in zip(maps.panels, frames, strict=True)
     ]
+    for index, bar in enumerate(maps.bars):
+        under = [frames[place] for place in over_bar(maps, index, across)]
+        layout[nth("coloraxis", index + 1)] = colour_axis(bar, ink, under, sheet.foot)
+        titles.append(bar_title(bar, ink, under, sheet.foot))
+    layout["annotations"] = titles
     return {"data": traces, "layout": layout}
 
 

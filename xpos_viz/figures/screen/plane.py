@@ -112,7 +112,7 @@ def _slider(plane: Plane, ink: Ink) -> Spec:
         "pad": {"t": 46, "l": 72},
         "font": {"color": ink.faint, "size": 10},
         "bgcolor": ink.grid,
-        "bordercolor": ink.grid,
+        "bordercolor": ink.faint,
         "activebgcolor": ink.faint,
         "tickcolor": ink.faint,
         "ticklen": 3,
