@@ -136,6 +136,17 @@ def train(run: Run, report: Report = lambda _: None, path: Path | None = None) -
     ------
     ValueError
         If the state at `path` is that of another run.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xpos_viz import rope
+    >>> line = torch.tensor([*b"one line of text, " * 20], dtype=torch.uint8)
+    >>> setting = Setting("tiny", length=16, layers=1, width=32, batch=8, steps=40, rate=1e-2)
+    >>> run = Run(setting, rope(32), 0, Corpus("a line", line, line[:0]))
+    >>> model = train(run)
+    >>> run.losses[0] > 7.5, run.losses[-1] < 4
+    (True, True)
     """
     if path and path.exists():
         run.restore(path)

@@ -17,7 +17,7 @@ from xpos_viz.lab.store import ENDING, State
 from xpos_viz.writing import check
 
 
-@click.command("eval", cls=Command)
+@click.command("eval", cls=Command, short_help="Measure what the models of a folder lose.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @corpus_option
 def command(folder: Path, corpus: Path | None) -> None:

@@ -10,7 +10,7 @@ from xpos_viz.cli.output import output_options, put
 from xpos_viz.lab.results import read_results, summed_up
 
 
-@click.command("table", cls=Command)
+@click.command("table", cls=Command, short_help="Print what was measured, summed up.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @output_options
 def command(folder: Path, *, as_json: bool, out: Path | None) -> None:

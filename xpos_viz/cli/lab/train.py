@@ -23,14 +23,20 @@ _TIMED = 5  # steps, after one that does not count
 _LAST = 50  # steps whose mean is told
 
 
-@click.command("train", cls=Command)
+def _sizes(name: str) -> str:
+    """How large the models of a setting are, and how long they learn."""
+    setting = SETTINGS[name]
+    return f"{setting.layers} layers, {setting.length} bytes at once, {setting.steps:,} steps"
+
+
+@click.command("train", cls=Command, short_help="Train models into a folder.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     required=True,
     help="The folder of the runs: a file of safetensors for each.",
 )
-@click.option("--quick", is_flag=True, help="Smaller models, and fewer steps.")
+@click.option("--quick", is_flag=True, help=f"{_sizes('quick')}, instead of {_sizes('main')}.")
 @click.option("--steps", type=click.IntRange(min=1), help="Other steps than the setting's.")
 @click.option("--seeds", default="0", show_default=True, help="Such as 0,1,2.")
 @click.option(
