@@ -25,6 +25,7 @@ ROOMS: list[set[str]] = [
     {"results"},
     {"comparison"},
     {"studies", "lessons"},
+    {"choosing"},
     {"look"},
     {"figures", "livemap"},
     {"state"},
@@ -40,6 +41,9 @@ HOMES = {  # packages, and the only rooms that may import them
     "matplotlib": {"figures"},
     "transformers": {"models"},
     "huggingface_hub": {"models"},
+    "optuna": {"choosing"},
+    "dask": {"cli"},
+    "distributed": {"cli"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -110,10 +114,10 @@ def test_the_application_only_calls_its_pages():
 
 STEPS = """
 import sys
-heavy = ("streamlit", "plotly", "matplotlib", "transformers")
+heavy = ("streamlit", "plotly", "matplotlib", "transformers", "optuna", "distributed")
 for module in (
-    "xpos_viz", "xpos_viz.models", "xpos_viz.livemap", "xpos_viz.figures.compare",
-    "xpos_viz.figures.plotly_pen",
+    "xpos_viz", "xpos_viz.models", "xpos_viz.choosing", "xpos_viz.livemap",
+    "xpos_viz.figures.compare", "xpos_viz.figures.plotly_pen",
 ):
     __import__(module)
     print(module, *(name for name in heavy if name in sys.modules))
@@ -132,6 +136,7 @@ def test_importing_is_light():
     assert done.stdout.splitlines() == [
         "xpos_viz",
         "xpos_viz.models",
+        "xpos_viz.choosing",
         "xpos_viz.livemap",
         "xpos_viz.figures.compare",
         "xpos_viz.figures.plotly_pen plotly",

@@ -6,12 +6,13 @@ from tests.apptest import MADE, SHORT, opened
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Few, Several, Words
+from xpos_viz.state.settings import Ends, Few, Several, Words
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.usefixtures("steady")
 
 CONTROLS = {"start": "window", "stop": "window"}
+GOALS = {"second_goal": "resolution", "goal_length": "64"}
 LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
 CASES = (
     ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
@@ -29,6 +30,8 @@ CASES = (
     ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
+    ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
+    ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
 )
 NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
 OTHERS = {
@@ -56,6 +59,8 @@ def others(setting):
         return setting.legal
     if isinstance(setting, Several):
         return setting.legal[:1]
+    if isinstance(setting, Ends):
+        return (setting.written((setting.lower, setting.upper)),)
     if isinstance(setting, Few):
         return ("xpos:gamma:2",)
     return (str(setting.lower), str(setting.usual + 1))

@@ -21,6 +21,7 @@ ADDRESSES = (
     ("long", {"long_length": "4096", "compare_masks": "yes"}),
     ("precision", {"formats": "float16", "text_length": "256"}),
     ("neighbours", SHORT | {"left": "nope", "right": "alibi", "distance": "64"}),
+    ("choose", {"goal_length": "64", "second_goal": "headroom"}),
 )
 
 

@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 
 import xpos_viz
+from xpos_viz.choosing import OBJECTIVES
 from xpos_viz.encoding import PARAMETERS, REGISTRY
 from xpos_viz.pictures import PICTURES
 from xpos_viz.texts import LANGUAGES, catalogue, texts
@@ -33,9 +34,10 @@ def nodes():
 
 @cache
 def words():
-    """All strings of the package that are one word: what may be put into a key."""
+    """All words that may be put into a key: strings of the package, and names in registries."""
     strings = (node.value for node in nodes() if isinstance(node, ast.Constant))
-    return {word for word in strings if isinstance(word, str) and re.fullmatch(r"\w+", word)}
+    found = {word for word in strings if isinstance(word, str) and re.fullmatch(r"\w+", word)}
+    return found | {*OBJECTIVES}  # which are called as their functions are
 
 
 def template(node):

@@ -455,7 +455,7 @@ def _scaled(values: Float[Tensor, "..."], exponents: Float[Tensor, "..."]) -> Fl
 
 def longest_span(q: QueryPairs, k: KeyPairs, rates: Rates) -> float:
     """The longest span, tokens, whose growth fits one product of these queries and keys."""
-    fastest = -float(rates.real.amin())
+    fastest = -float(rates.detach().real.amin())
     if fastest == 0:
         return math.inf
     ends = (torch.aminmax(torch.view_as_real(x.detach())) for x in (q, k))

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files are written whole or not at all."""
 
 import os
 from collections.abc import Generator
@@ -32,13 +32,13 @@ def check(path: Path) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Remove what a process left that was killed while it wrote."""
+    """Remove what a process left that was killed while it wrote there."""
     for left in folder.glob(".*.part"):
         left.unlink(missing_ok=True)
 
 
 @contextmanager
-def _beside(path: Path, wish: str) -> Generator[Path, None, None]:
+def _beside(path: Path, wish: str) -> Generator[Path]:
     """A place beside another one, at which nothing stays; errors say what the folder must be."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -19,6 +19,7 @@ PAGES = {
     "long": {"long_length": "4096"},
     "precision": {"formats": "float16", "text_length": "256"},
     "neighbours": SMALL | {"left": "nope", "distance": "64"},
+    "choose": {"goal_length": "64", "second_goal": "headroom"},
 }
 WITH_RECIPE = [form for form in FORMS if form != "csv"]
 SLIDE = Paper("slide", "dark", "Was man sieht: γ “…” <b>")

@@ -26,6 +26,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "pairs": "Print how the pairs of encodings turn and fade.",
         "precision": "Print where number formats end and what their angles lose.",
         "resolution": "Print how well encodings tell distances apart.",
+        "sweep": "Try many settings of an encoding, and keep what each gives.",
+        "best": "Print the best setting of a sweep for each length.",
         "list": "Print the encodings, samples, presets or pages that there are.",
     }
 )

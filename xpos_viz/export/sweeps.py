@@ -176,6 +176,9 @@ _SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingPr
         ("neighbours", "scores"): lambda state: (state.left, state.right),
         ("neighbours", "decay"): lambda state: (state.left, state.right),
         ("neighbours", "bias"): lambda _: (),
+        ("choose", "landscape"): lambda _: (),  # which has all γ and B already
+        ("choose", "other_landscape"): lambda _: (),
+        ("choose", "front"): lambda _: (),
     }
 )
 """The encodings that a picture of a page shows."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from xpos_viz.pictures import (
+    choose,
     compare,
     decay,
     layers,
@@ -29,6 +30,7 @@ PICTURES: Mapping[str, Callable[[State, Text], tuple[Picture, ...]]] = MappingPr
         "long": long.pictures,
         "precision": precision.pictures,
         "neighbours": neighbours.pictures,
+        "choose": choose.pictures,
     }
 )
 """What forms the pictures of a page, by its name."""

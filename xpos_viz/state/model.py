@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from xpos_viz.choosing.landscape import BUDGETS, GOALS
 from xpos_viz.encoding import PARAMETERS, REGISTRY, Encoding, lookup, rope, xpos
 from xpos_viz.experiment import Experiment, parse_encoding, written_encoding
 from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
@@ -18,7 +19,7 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import Words, few, settings, several, whole, words
+from xpos_viz.state.settings import Words, ends, few, settings, several, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.pairs import FAMILIES
@@ -43,6 +44,8 @@ CONTROLS: tuple[str, ...] = (
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
     *("normalisation", "resolution_over"),
+    *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
+    *("gammas", "scale_bases", "budget"),
     *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
@@ -135,6 +138,11 @@ class State:
         What was answered, as step-option.
     teacher
         Whether a teacher's notes are shown, and answers folded away.
+    goal, second_goal, wanted, goal_length, goal_window
+        Choose: what matters (:data:`xpos_viz.choosing.landscape.GOALS`), a half-life that is
+        wanted, the length that is judged, and the window of what is read of a text, tokens.
+    gammas, scale_bases, budget
+        Between which γ and B it is looked for, and at how many settings.
     present
         Whether type and lines are large, for a projector.
     show
@@ -182,6 +190,14 @@ class State:
     rho: int = whole(50, -100, 100)
     left: str = words(sorted(REGISTRY, key="rope".__ne__))
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
+    goal: str = words(GOALS)
+    second_goal: str = words(("none", *GOALS))
+    wanted: int = whole(1024, 1, 1 << 20)
+    goal_length: int = whole(2048, 2, 1 << 17)
+    goal_window: int = whole(64, 1, LIMITS.tokens)
+    gammas: tuple[float, float] = ends((0.05, 3.2), 0.001, 100.0)
+    scale_bases: tuple[float, float] = ends((32.0, 8192.0), 1.0, 1e9)
+    budget: str = words(BUDGETS)
     lesson: str = words(STEPS)
     at: int = whole(-1, -1, MAX_PLACES - 1)
     answers: tuple[str, ...] = several(ANSWERS, ())

@@ -1,7 +1,7 @@
 """Settings of the pages beside the experiment: what is legal, and how it is written.
 
-A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`few` or
-:func:`whole` holds a setting; :func:`settings` returns them by name. The usual value is left out
+A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`few`, :func:`whole`
+or :func:`ends` holds a setting; :func:`settings` returns them by name. The usual value is left out
 of an address.
 """
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, cast
 
 from xpos_viz.choice import check_choice
+from xpos_viz.entry import is_finite
+from xpos_viz.experiment import parse_number
 
 
 class Setting(Protocol):
@@ -169,6 +171,46 @@ class Whole:
         return str(value)
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The two ends of a range of numbers, the lower one first."""
+
+    usual: tuple[float, float]
+    lower: float
+    upper: float
+
+    def check(self, name: str, value: object) -> tuple[float, float]:
+        """Return the ends."""
+        given = tuple(cast("Iterable[Any]", value))
+        if len(given) == 2 and all(is_finite(end) for end in given):
+            low, high = map(float, given)
+            if self.lower <= low < high <= self.upper:
+                return low, high
+        raise ValueError(self._refusal(name, ":".join(map(str, given))))
+
+    def parse(self, name: str, text: str) -> tuple[float, float]:
+        """Read two numbers with a colon between them."""
+        try:
+            return self.check(name, [parse_number(name, end) for end in text.split(":")])
+        except ValueError as error:
+            raise ValueError(self._refusal(name, text)) from error
+
+    def _refusal(self, name: str, text: str) -> str:
+        """What is said of a value that is not legal."""
+        return (
+            f"{name} must be two rising numbers from {self.lower:g} to {self.upper:g}, got "
+            f"{text!r:.40}; use {self.written(self.usual)}."
+        )
+
+    def parted(self, text: str) -> tuple[tuple[float, float], str]:
+        """Return the usual ends, and all of the text."""
+        return self.usual, text
+
+    def written(self, value: tuple[float, float]) -> str:
+        """The ends with a colon between them."""
+        return ":".join(repr(end).removesuffix(".0") for end in value)
+
+
 def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
     """A field that is one of some words, the usual one first."""
     return _field(Words(tuple(legal)))
@@ -187,6 +229,11 @@ def few(normal: Callable[[str], str], most: int) -> Any:  # noqa: ANN401
 def whole(usual: int, lower: int, upper: int) -> Any:  # noqa: ANN401
     """A field that is a whole number from `lower` to `upper`."""
     return _field(Whole(usual, lower, upper))
+
+
+def ends(usual: tuple[float, float], lower: float, upper: float) -> Any:  # noqa: ANN401
+    """A field that is the two ends of a range within `lower` and `upper`."""
+    return _field(Ends(usual, lower, upper))
 
 
 def settings(kind: type) -> dict[str, Setting]:

@@ -15,6 +15,7 @@ from xpos_viz.results import curves, run, self_check
 from xpos_viz.state import opening
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import (
+    choose,
     compare,
     decay,
     layers,
@@ -41,6 +42,7 @@ PAGES = {
     "long": long.show,
     "precision": precision.show,
     "neighbours": neighbours.show,
+    "choose": choose.show,
 }
 """What draws each page, by its name in the address."""
 

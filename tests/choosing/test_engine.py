@@ -1,0 +1,288 @@
+"""Threads, processes and a cluster give the same points, whatever ends on the way."""
+
+import os
+import signal
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import torch
+from distributed import Client, LocalCluster
+
+from tests.choosing.specs import MIXED, spec, swept
+from xpos_viz import rope
+from xpos_viz.choosing import Goal, Processes, SweepError, Text, engine, frame, points_of, sweep
+from xpos_viz.choosing.spec import experiment
+from xpos_viz.choosing.working import Lacking, packed, work
+from xpos_viz.inputs import Capture
+from xpos_viz.inputs.captured import STORE, keep
+
+
+def capture(seed=0):
+    """A capture of one head that nothing else keeps."""
+    q, k = torch.randn(2, 1, 1, 40, 64, generator=torch.Generator().manual_seed(seed))
+    return Capture(q, k, encodings=(rope(64),))
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with Processes(2) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(host="127.0.0.1", **options) as made, Client(made) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory):
+    """The points of MIXED, one after the other."""
+    folder = tmp_path_factory.mktemp("wanted")
+    with ThreadPoolExecutor(1) as thread:
+        sweep(MIXED, folder, thread, ahead=1)
+    return points_of(folder)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Batches of few points, so that there are many."""
+    monkeypatch.setattr(engine, "MOST", 5)
+
+
+def same(found, other):
+    pd.testing.assert_frame_equal(found, other, check_exact=True)
+
+
+def test_points_are_what_each_alone_is(wanted):
+    assert len(wanted) == MIXED.total
+    assert wanted["error"].isna().all()
+    for point in (0, 2, 77, 139):
+        row, case = wanted.iloc[point], MIXED.cases[point % 4]
+        encoding = MIXED.encoding_at(point // 4)
+        assert row["gamma"] == encoding["gamma"]
+        assert row["scale_base"] == encoding["scale_base"]
+        for goal in MIXED.goals:
+            if goal.row.reads(case):
+                value = goal.row.value(experiment(encoding, case), dict(goal.options))
+                assert row[goal.label] == value
+            else:
+                assert pd.isna(row[goal.label])
+    head = wanted.iloc[3]
+    assert (head["text"], head["layer"], head["head"]) == ("pronoun", 16, 2)
+    assert pd.isna(head["length"])
+    assert wanted["length"][:2].tolist() == [64, 256]
+
+
+@pytest.mark.usefixtures("small")
+def test_threads_give_the_same(wanted, tmp_path):
+    same(swept(MIXED, tmp_path), wanted)
+    assert len([*tmp_path.glob("*.parquet")]) > 20
+
+
+@pytest.mark.usefixtures("small")
+def test_processes_give_the_same(wanted, tmp_path, processes):
+    sweep(MIXED, tmp_path, processes)
+    same(points_of(tmp_path), wanted)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_cluster_gives_the_same(wanted, tmp_path, cluster):
+    sweep(MIXED, tmp_path, cluster.get_executor())
+    same(points_of(tmp_path), wanted)
+
+
+def killer(find):
+    """A report that kills a process, once, when some points are there."""
+    killed = []
+
+    def report(progress):
+        if not killed and progress.done > 20:
+            killed.append(find())
+            os.kill(killed[0], signal.SIGKILL)
+
+    return killed, report
+
+
+@pytest.mark.usefixtures("small")
+def test_a_killed_process_is_replaced(wanted, tmp_path, processes):
+    killed, report = killer(lambda: next(iter(processes._pool._processes)))
+    sweep(MIXED, tmp_path, processes, report=report)
+    same(points_of(tmp_path), wanted)
+    assert killed
+    assert killed[0] not in processes._pool._processes
+
+
+@pytest.mark.usefixtures("small")
+def test_a_killed_worker_of_a_cluster_is_replaced(wanted, tmp_path, cluster):
+    killed, report = killer(lambda: min(cluster.run(os.getpid).values()))
+    sweep(MIXED, tmp_path, cluster.get_executor(), report=report)
+    same(points_of(tmp_path), wanted)
+    assert killed
+
+
+def of_capture():
+    return spec(Goal("entropy"), parameters=MIXED.parameters, texts=(Text(data=keep(capture())),))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_capture_is_sent_to_who_lacks_it(tmp_path, processes, monkeypatch):
+    sent = list[tuple[str, ...]]()
+
+    def counted(data):
+        sent.append(data)
+        return packed(data)
+
+    monkeypatch.setattr(engine, "packed", counted)
+    sweep(of_capture(), tmp_path / "first", processes)
+    assert 2 <= len(sent) <= 6  # batches that were under way before anything was there
+    sweep(of_capture(), tmp_path / "second", processes)
+    assert len(sent) <= 6
+    same(points_of(tmp_path / "second"), swept(of_capture(), tmp_path / "here"))
+
+
+def test_a_worker_says_what_it_lacks(monkeypatch):
+    wanted, store = of_capture(), type(STORE)()
+    sent = packed(wanted.data)
+    monkeypatch.setattr("xpos_viz.choosing.working.lookup", store.lookup)
+    monkeypatch.setattr("xpos_viz.choosing.working.keep", store.keep)
+    assert work(wanted, range(2)) == Lacking(wanted.data)
+    found = work(wanted, range(2), sent)
+    assert not isinstance(found, Lacking)
+    assert found.errors == (None, None)
+
+
+class Deadly(Executor):
+    """Computes at once, but ends when it is to compute a certain point."""
+
+    def __init__(self, deadly):
+        self.deadly, self.asked = deadly, []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future, points = Future(), args[1]
+        self.asked.append(points)
+        if self.deadly in points:
+            future.set_exception(BrokenExecutor("a child process terminated abruptly"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_a_point_that_ends_its_workers_is_found_and_kept_with_its_error(wanted, tmp_path):
+    deadly = Deadly(77)
+    progress = sweep(MIXED, tmp_path, deadly)
+    found = points_of(tmp_path)
+    assert (progress.done, progress.failed) == (MIXED.total, 1)
+    assert found["error"][77] == "its worker ended 3 times; there may be too little memory for it"
+    same(found.drop(index=77), wanted.drop(index=77))
+    assert deadly.asked.count(range(77, 78)) == 3
+
+
+def test_workers_that_never_live_are_said(tmp_path):
+    with pytest.raises(SweepError) as failed:
+        sweep(replace(MIXED, lengths=(64,)), tmp_path, Everything())
+    assert str(failed.value) == (
+        "no worker lives long enough to compute anything, got BrokenExecutor: it ended; use fewer "
+        "workers if memory is short, and in a script of your own start a sweep under "
+        '`if __name__ == "__main__":`.'
+    )
+
+
+class Everything(Executor):
+    """Ends whatever it is to compute."""
+
+    def submit(self, *_, **__):
+        future = Future()
+        future.set_exception(BrokenExecutor("it ended"))
+        return future
+
+
+def test_an_executor_that_breaks_for_good_leaves_the_rest_to_another(wanted, tmp_path):
+    class Breaks(Deadly):
+        def submit(self, fn, /, *args, **kwargs):
+            if len(self.asked) > 5:
+                raise BrokenExecutor("a child process terminated abruptly")
+            return super().submit(fn, *args, **kwargs)
+
+    with pytest.raises(SweepError) as failed:
+        sweep(MIXED, tmp_path, Breaks(deadly=4))
+    assert str(failed.value) == (
+        "the executor takes no more work, got BrokenExecutor: a child process terminated abruptly; "
+        "what was kept is kept: resume with another, such as Processes()."
+    )
+    kept = points_of(tmp_path)
+    assert kept["error"].isna().all()
+    same(swept(MIXED, tmp_path, resume=True), wanted)
+
+
+def test_an_error_of_the_way_there_is_raised(tmp_path):
+    class Lost(Executor):
+        def submit(self, *_, **__):
+            future = Future()
+            future.set_exception(ModuleNotFoundError("No module named 'xpos_viz'"))
+            return future
+
+    with pytest.raises(SweepError) as failed:
+        sweep(MIXED, tmp_path, Lost())
+    assert str(failed.value) == (
+        "the workers could not be asked, got ModuleNotFoundError: No module named 'xpos_viz'; "
+        "they need this package, in the same version and on their path."
+    )
+
+
+def test_points_that_fail_are_kept_with_their_error(tmp_path):
+    fails = spec(
+        Goal("first_negative"), Goal("beyond", (("window", 99),)), Goal("entropy"),
+        parameters=(("low_turns", (1.0, 40.0)), ("base", (1e5,))), encoding="yarn",
+        texts=(Text("pronoun", layers=(8,), heads=(2,)),),
+    )  # fmt: skip
+    found = swept(fails, tmp_path)
+    assert found["error"].fillna("none").tolist() == [
+        "none",
+        (
+            "beyond(window=99): no query of 28 tokens has a choice of such keys; "
+            "use a longer text, or another window."
+        ),
+        *["low_turns must be below high_turns, got 40.0 and 32.0; the usual value is 1."] * 2,
+    ]
+    assert found["first_negative"].notna().tolist() == [True, False, False, False]
+    assert found["entropy"].notna().tolist() == [False, True, False, False]
+
+
+def test_progress_is_told_with_time_left_and_what_is_new(tmp_path):
+    told = list[engine.Progress]()
+    swept(MIXED, tmp_path, report=told.append)
+    assert (told[0].done, told[0].left, told[0].share, told[0].new) == (0, float("inf"), 0.0, ())
+    assert [each.done for each in told] == sorted(each.done for each in told)
+    assert (told[-1].done, told[-1].left, told[-1].share) == (MIXED.total, 0.0, 1.0)
+    new = frame(MIXED, [batch for each in told for batch in each.new])
+    same(new.sort_values("point", ignore_index=True), points_of(tmp_path))
+    assert len(frame(MIXED, ())) == 0
+
+
+@pytest.mark.usefixtures("small")
+def test_what_a_report_raises_ends_a_sweep_which_then_goes_on(wanted, tmp_path):
+    class Stopped(Exception):  # noqa: N818 - no error
+        pass
+
+    def stop(progress):
+        if progress.done > 30:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        swept(MIXED, tmp_path, report=stop)
+    there = points_of(tmp_path)
+    assert 30 < len(there) < MIXED.total
+    told = list[engine.Progress]()
+    same(swept(MIXED, tmp_path, resume=True, report=told.append), wanted)
+    assert told[0].done == len(there)
+    assert sum(len(batch.points) for each in told for batch in each.new) == 140 - len(there)
+
+
+def test_a_worker_computes_with_one_thread(processes, cluster):
+    assert processes.submit(torch.get_num_threads).result() == 1
+    cluster.submit(work, spec(), range(1)).result()
+    assert 1 in cluster.run(torch.get_num_threads).values()

@@ -1,0 +1,123 @@
+"""Goals over γ and B: computed once, laid out by their places, and known part by part."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests import reference
+from xpos_viz.choosing import Batch, Goal, Spec, frame
+from xpos_viz.choosing.landscape import BUDGETS, GOALS, WANTED, known, landscape, lately, steps
+from xpos_viz.choosing.objectives import OBJECTIVES
+from xpos_viz.choosing.spec import Text
+from xpos_viz.choosing.working import work
+
+GAMMAS, SCALE_BASES = (0.2, 0.4, 0.8), (64.0, 256.0)
+GRID = (("gamma", GAMMAS), ("scale_base", SCALE_BASES))
+HALF = Goal("half_life", wanted=500.0)
+LEFT = Goal("envelope_left")
+
+
+def spec(*goals, head_dim=8, length=100, **more):
+    """A small grid."""
+    return Spec(parameters=GRID, goals=goals, head_dim=head_dim, lengths=(length,), **more)
+
+
+def left(gamma, scale_base, length=100, head_dim=8):
+    """What is left of the envelope, pair by pair."""
+    zetas = reference.zeta(head_dim, gamma)
+    return sum(zeta ** (length / scale_base) for zeta in zetas) / len(zetas)
+
+
+def computed(asked, points):
+    """Some points, as a sweep has them."""
+    batch = work(asked, points)
+    assert isinstance(batch, Batch)
+    return frame(asked, [batch])
+
+
+def test_a_cell_is_a_setting():
+    found = landscape(spec(LEFT))
+    expected = [[left(gamma, scale_base) for scale_base in SCALE_BASES] for gamma in GAMMAS]
+    np.testing.assert_allclose(found.values(LEFT), expected, rtol=1e-12)
+    assert (found.gammas, found.scale_bases) == (GAMMAS, SCALE_BASES)
+    best = np.unravel_index(np.argmax(expected), (3, 2))
+    assert found.places(found.allowed.head(1)) == [best]
+
+
+def test_what_is_not_known_yet_is_no_number():
+    asked = spec(LEFT, HALF)
+    whole = landscape(asked)
+    found = known(asked, [computed(asked, points) for points in (range(2), range(4, 6))])
+    places = [(0, 0), (0, 1), (2, 0), (2, 1)]
+    values = found.values(HALF)
+    assert np.isnan(values).sum() == 2
+    assert all(values[place] == whole.values(HALF)[place] for place in places)
+    assert lately(asked) is whole
+
+
+def test_a_landscape_is_computed_once_and_says_how_far_it_is():
+    asked, shares = spec(HALF, length=101), []
+    first = landscape(asked, shares.append)
+    assert shares == [0.0]
+    assert landscape(spec(HALF, length=101), shares.append) is first
+    assert shares == [0.0]
+
+
+def test_work_that_is_ended_is_not_kept():
+    def end(_):
+        raise InterruptedError
+
+    asked = spec(HALF, length=102)
+    with pytest.raises(InterruptedError):
+        landscape(asked, end)
+    assert lately(asked) is None
+
+
+def test_the_front_is_what_no_other_setting_beats():
+    found = landscape(spec(HALF, LEFT, length=300))
+    loss = found.values(HALF)
+    pairs = [
+        (math.log2(loss[row, column] / 500) ** 2, -left(gamma, scale_base, 300), row, column)
+        for row, gamma in enumerate(GAMMAS)
+        for column, scale_base in enumerate(SCALE_BASES)
+    ]
+    front = {
+        (row, column)
+        for a, b, row, column in pairs
+        if not any(c <= a and d <= b and (c, d) != (a, b) for c, d, *_ in pairs)
+    }
+    assert {*found.places(found.front)} == front
+    assert 0 < len(front) < 6
+    assert found.front["half_life"].is_monotonic_increasing
+
+
+def test_a_goal_of_a_text_is_read_of_its_head():
+    goal = Goal("entropy")
+    found = landscape(spec(goal, head_dim=64, texts=(Text("pronoun", layers=(8,), heads=(2,)),)))
+    other = landscape(spec(goal, head_dim=64, texts=(Text("pronoun", layers=(0,), heads=(2,)),)))
+    assert np.isfinite(found.values(goal)).all()
+    assert (found.values(goal) != other.values(goal)).all()
+
+
+@pytest.mark.parametrize("count", BUDGETS.values())
+@pytest.mark.parametrize("ends", [(0.05, 3.2), (32.0, 8192.0), (0.001, 100.0)])
+def test_steps_rise_by_like_factors_from_end_to_end(ends, count):
+    low, high = ends
+    found = np.array(steps(low, high, count))
+    assert len(found) == count
+    assert (found[0], found[-1]) == pytest.approx(ends, rel=0.005)
+    factors = found[1:] / found[:-1]
+    assert factors == pytest.approx((high / low) ** (1 / (count - 1)), rel=0.02)
+    assert all(float(f"{step:.3g}") == step for step in found)
+
+
+def test_near_ends_have_more_digits():
+    assert steps(1.0, 1.005, 3) == (1.0, 1.002, 1.005)
+    assert steps(1.0, float(np.nextafter(1.0, 2.0)), 9) == (1.0, float(np.nextafter(1.0, 2.0)))
+
+
+def test_every_objective_may_be_a_goal():
+    assert {*GOALS} == {*OBJECTIVES}
+    assert GOALS[0] in WANTED
+    assert {OBJECTIVES[name].unit for name in WANTED} == {"tokens"}

@@ -1,0 +1,122 @@
+"""What is best of what was computed: within the limits, by a weighted sum, and as a front."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xpos_viz.choosing.spec import Spec
+
+
+def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
+    """Return the settings, the best first, one row for each of them and length.
+
+    A value of an objective that reads texts is the mean over all heads that were read. Settings
+    are left out until all their points are there.
+
+    Parameters
+    ----------
+    points
+        Points, from :func:`xpos_viz.choosing.points_of` or :func:`xpos_viz.choosing.search`.
+    spec
+        What they are points of.
+
+    Returns
+    -------
+    DataFrame
+        Columns setting, the parameters, length (tokens; NaN where no objective needs one), the
+        values of the goals (NaN where a point failed), loss (the weighted sum), allowed (whether
+        all limits hold) and front (whether no other allowed row of that length is as good in
+        every goal that has a weight, and better in one).
+    """
+    whole = points[points.groupby("setting")["point"].transform("size") == len(spec.cases)]
+    table = _by_length(whole, spec)
+    values = {goal.label: table[goal.label].to_numpy(dtype=np.float64) for goal in spec.goals}
+    losses = [goal.weight * goal.loss(values[goal.label]) for goal in spec.goals if goal.weight > 0]
+    stacked = np.stack(losses, 1) if losses else np.zeros((len(table), 1))
+    known = ~np.isnan(np.stack([*values.values()], 1)).any(1)
+    limits = [goal.allowed(values[goal.label]) for goal in spec.goals]
+    table["loss"] = stacked.sum(1)
+    table["allowed"] = known & np.logical_and.reduce(limits)
+    table["front"] = False
+    for _, rows in table[table["allowed"]].groupby("length", dropna=False):
+        places = rows.index.to_numpy()
+        table.loc[places[pareto(stacked[places])], "front"] = True
+    order = ["allowed", "loss", "setting", "length"]
+    return table.sort_values(order, ascending=[False, True, True, True], ignore_index=True)
+
+
+def best(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
+    """Return the best setting of each length, as :func:`ranked` has it.
+
+    Raises
+    ------
+    ValueError
+        If none is within the limits.
+    """
+    table = ranked(points, spec)
+    allowed = table[table["allowed"] & table["loss"].notna()]
+    if allowed.empty:
+        raise ValueError(_nothing(table, spec))
+    first = allowed.groupby("length", dropna=False, sort=True).head(1)
+    return first.sort_values("length", ignore_index=True)
+
+
+def pareto(losses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return which rows no other row beats: as small everywhere, and smaller somewhere.
+
+    Examples
+    --------
+    >>> pareto(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
+    array([0, 1, 3])
+    """
+    found, rest = list[int](), np.lexsort(losses.T[::-1])
+    while len(rest):  # in this order, who beats a row stands before it
+        first, others = losses[rest[0]], losses[rest]
+        found.append(int(rest[0]))
+        beaten = np.logical_and((others >= first).all(1), (others > first).any(1))
+        rest = rest[1:][~beaten[1:]]
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _by_length(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
+    """One row for each setting and length, with means over what texts gave."""
+    names = [name for name, _ in spec.parameters]
+    labels = {need: _labels(spec, need) for need in ("length", "text")}
+    texts = points[points["text"].notna()].groupby("setting")[labels["text"]]
+    means = texts.mean().where(texts.count().eq(texts.size(), axis=0))
+    lengths = points[points["length"].notna()]
+    if lengths.empty:
+        lengths = points.drop_duplicates("setting")
+    table = lengths[["setting", *names, "length", *labels["length"]]]
+    table = table.merge(means, how="left", left_on="setting", right_index=True)
+    return table[["setting", *names, "length", *(goal.label for goal in spec.goals)]].reset_index(
+        drop=True
+    )
+
+
+def _labels(spec: Spec, need: str) -> list[str]:
+    """The goals that need a length, or a text."""
+    return [goal.label for goal in spec.goals if goal.row.needs == need]
+
+
+def _nothing(table: pd.DataFrame, spec: Spec) -> str:
+    """What is said where nothing is allowed."""
+    if table.empty:
+        return "no setting has all its points yet, so none is the best; resume the sweep."
+    for goal in spec.goals:
+        values = table[goal.label].to_numpy(dtype=np.float64)
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return f"{goal.label} failed at every setting; look at the errors of the points."
+        if not goal.allowed(known).any():
+            nearest = known[np.argmin(goal.beyond(known))]
+            limits = [
+                f"{word} {limit:g}"
+                for word, limit in (("below", goal.below), ("above", goal.above))
+                if limit is not None
+            ]
+            return (
+                f"no setting has {goal.label} {' and '.join(limits)}, the nearest has "
+                f"{nearest:.4g}; use another limit, or a wider range."
+            )
+    return "no setting is within all limits at once; use fewer or other limits, or a wider range."

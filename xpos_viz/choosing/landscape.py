@@ -1,0 +1,141 @@
+"""A landscape: one or two goals over γ and B, as far as it is computed."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xpos_viz.choosing.front import ranked
+from xpos_viz.choosing.goals import Goal
+from xpos_viz.choosing.objectives import OBJECTIVES
+from xpos_viz.choosing.records import Batch, frame
+from xpos_viz.choosing.spec import Spec
+from xpos_viz.choosing.working import work
+from xpos_viz.studies.kept import Kept
+
+GOALS: tuple[str, ...] = tuple(sorted(OBJECTIVES, key="half_life".__ne__))
+"""What may be wanted: objectives, the usual one first."""
+
+WANTED: tuple[str, ...] = ("half_life", "pair_half_life")
+"""Goals of which a certain value is wanted: more of them is not always better."""
+
+BUDGETS: Mapping[str, int] = MappingProxyType({"81": 9, "289": 17, "1089": 33})
+"""How many settings may be tried, and how many of γ and of B that are."""
+
+_DIGITS = range(3, 18)  # of numbers: three are read at a glance
+_PART = 9  # points that are computed between two looks
+
+Report = Callable[[float], None]
+"""Told which share is done; what it raises ends the work."""
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """Goals at settings of γ and B.
+
+    Parameters
+    ----------
+    spec
+        What is swept: a grid of γ and B.
+    points
+        What is known of it (:func:`xpos_viz.choosing.points_of`).
+    """
+
+    spec: Spec
+    points: pd.DataFrame
+
+    @property
+    def gammas(self) -> tuple[float, ...]:
+        """The rows."""
+        return tuple(self.spec.grid["gamma"])
+
+    @property
+    def scale_bases(self) -> tuple[float, ...]:
+        """The columns."""
+        return tuple(self.spec.grid["scale_base"])
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The settings of which all is known, the best first (:func:`xpos_viz.choosing.ranked`)."""
+        return ranked(self.points, self.spec)
+
+    @property
+    def allowed(self) -> pd.DataFrame:
+        """Those of them at which all goals have a value."""
+        return self.table[self.table["allowed"]]
+
+    @property
+    def front(self) -> pd.DataFrame:
+        """Those that no other one beats in all goals, by the first of them."""
+        first = self.spec.goals[0].label
+        return self.table[self.table["front"]].sort_values(first, kind="stable")
+
+    def values(self, goal: Goal) -> NDArray[np.float64]:
+        """Return the values of a goal, (γ, B); NaN where none is known."""
+        laid = np.full(len(self.gammas) * len(self.scale_bases), np.nan)
+        laid[self.table["setting"]] = self.table[goal.label]
+        return laid.reshape(len(self.gammas), len(self.scale_bases))
+
+    def places(self, table: pd.DataFrame) -> list[tuple[int, int]]:
+        """Return where settings stand, row and column."""
+        return [divmod(int(setting), len(self.scale_bases)) for setting in table["setting"]]
+
+
+def steps(low: float, high: float, count: int) -> tuple[float, ...]:
+    """Return so many numbers in equal factors, with as few digits as tell them apart.
+
+    Examples
+    --------
+    >>> steps(0.05, 3.2, 4)
+    (0.05, 0.2, 0.8, 3.2)
+    """
+    exact = np.geomspace(low, high, count)
+    rounded = ({float(f"{each:.{digits}g}") for each in exact} for digits in _DIGITS)
+    return tuple(sorted(next((few for few in rounded if len(few) == count), {*exact.tolist()})))
+
+
+def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:
+    """Compute a landscape, or return what was computed lately.
+
+    Raises
+    ------
+    ValueError
+        If nothing in it can be computed.
+    """
+    found = _kept.get(spec)
+    if found is None:
+        found = known(spec, list(_computed(spec, report)))
+    return found
+
+
+def known(spec: Spec, tables: Sequence[pd.DataFrame]) -> Landscape:
+    """Return what is known of a landscape; a whole one is kept."""
+    found = Landscape(spec, pd.concat(tables, ignore_index=True))
+    if len(found.points) == spec.total:
+        _kept.put(spec, found)
+    return found
+
+
+def lately(spec: Spec) -> Landscape | None:
+    """Return a landscape if it is kept."""
+    return _kept.get(spec)
+
+
+def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
+    """Compute all points, in a thread of their own, since each counts on one core."""
+    with ThreadPoolExecutor(1) as thread:
+        for start in range(0, spec.total, _PART):
+            report(start / spec.total)
+            part = range(start, min(start + _PART, spec.total))
+            batch = thread.submit(work, spec, part).result()
+            if not isinstance(batch, Batch):  # a capture of this process has gone meanwhile
+                raise ValueError(f"a text is not here any more, got {batch.data}; bring it again.")
+            yield frame(spec, [batch])
+
+
+_kept: Kept[Landscape] = Kept(16)

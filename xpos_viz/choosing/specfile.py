@@ -1,0 +1,120 @@
+"""A sweep as a file that people write: TOML, whose errors show the line."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from xpos_viz.choosing import located
+from xpos_viz.choosing.located import PartError, at
+from xpos_viz.choosing.spec import Spec
+from xpos_viz.inputs.captured import keep
+from xpos_viz.inputs.files import read_capture
+from xpos_viz.inputs.rotation import before_rotation
+
+_TABLE = re.compile(r"\s*(\[\[?)\s*([^\]\[]+?)\s*\]\]?\s*(#.*)?$")
+_ENTRY = re.compile(r"\s*([\w\-.\s\"']+?)\s*=")
+_OF_FILES = ("file", "order", "rotated")
+
+
+def read_spec(path: str | Path) -> Spec:
+    r"""Read a sweep from a TOML file.
+
+    Keys are those of :class:`xpos_viz.choosing.Spec`, with `[[objectives]]` for its goals.
+    Beside a `sample`, a text may be a `file` of queries and keys, beside the TOML file unless
+    its path is whole, with its `order` of dimensions and the base by which it is `rotated` as
+    the command line has them.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Spec
+        What it asks for; captures are kept (:func:`xpos_viz.inputs.captured.keep`).
+
+    Raises
+    ------
+    ValueError
+        For what is not legal, with the line, the value, and what would be.
+    OSError
+        If a file cannot be read.
+    """
+    path = Path(path)
+    text = path.read_text(encoding="utf-8")
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is no TOML: {error}; use key = value.") from error
+    try:
+        return Spec.from_dict(_with_files(entries, path.parent))
+    except PartError as error:
+        raise ValueError(f"{path}, line {line_of(text, error.path)}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def line_of(text: str, path: located.Path) -> int:
+    r"""Return the line of a part of a TOML text, counted from 1, or that of what it is a part of.
+
+    Examples
+    --------
+    >>> line_of(
+    ...     'seed = 1\n[[texts]]\nsample = "harbour"\n[[texts]]\nlayers = [99]\n',
+    ...     ("texts", 1, "layers"),
+    ... )
+    5
+    """
+    lines = dict(_parts(text))
+    found = (lines.get(path[:length]) for length in range(len(path), 0, -1))
+    return next((line for line in found if line), 1)
+
+
+def _parts(text: str) -> Iterator[tuple[located.Path, int]]:
+    """The parts of a text and their lines, the last one of each first kept."""
+    table: located.Path = ()
+    seen: Counter[located.Path] = Counter()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _TABLE.match(line):
+            table = _keys(header[2])
+            if header[1] == "[[":
+                seen[table] += 1
+                table = (*table, seen[table] - 1)
+            yield table, number
+        elif entry := _ENTRY.match(line):
+            keys = _keys(entry[1])
+            yield from (((*table, *keys[:end]), number) for end in range(1, len(keys) + 1))
+
+
+def _keys(words: str) -> located.Path:
+    """A dotted key as keys."""
+    return tuple(word.strip().strip("\"'") for word in words.split("."))
+
+
+def _with_files(entries: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same entries, with a hash for each file of queries and keys."""
+    texts = entries.get("texts")
+    if not isinstance(texts, list):
+        return entries
+    found = []
+    for place, text in enumerate(texts):
+        with at("texts", place):
+            found.append(_with_file(text, folder))
+    return {**entries, "texts": found}
+
+
+def _with_file(text: object, folder: Path) -> object:
+    """The same text, with a hash for its file."""
+    if not isinstance(text, dict) or "file" not in text:
+        return text
+    with at("file"):
+        capture = read_capture(folder / str(text["file"]), reading=str(text.get("order", "")))
+    if "rotated" in text:
+        with at("rotated"):
+            capture = before_rotation(capture, text["rotated"])
+    rest = {key: value for key, value in text.items() if key not in _OF_FILES}
+    return {**rest, "data": keep(capture)}

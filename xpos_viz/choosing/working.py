@@ -1,0 +1,129 @@
+"""What a worker does with some points; it may be a thread, a process, or another computer.
+
+A capture is sent to a worker when it says that it lacks one, and kept there by its hash, so each
+worker is sent each capture once or, where it takes several batches at a time, a few times.
+"""
+
+import math
+import pickle
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from xpos_viz.choosing.records import Batch
+from xpos_viz.choosing.spec import Case, Spec, experiment
+from xpos_viz.inputs.captured import keep, lookup
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """That a worker has not what it needs: the hashes of captures."""
+
+    data: tuple[str, ...]
+
+
+def packed(data: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Return captures as they are sent."""
+    return tuple(pickle.dumps(lookup(name)) for name in data)
+
+
+def work(spec: Spec, points: range, sent: tuple[bytes, ...] = ()) -> Batch | Lacking:
+    """Compute some points of a sweep, one after the other; those that fail have their error.
+
+    Parameters
+    ----------
+    spec
+        What is swept.
+    points
+        Which of its points.
+    sent
+        Captures, :func:`packed`.
+
+    Returns
+    -------
+    Batch or Lacking
+        The values, or what has to be sent first.
+    """
+    if lacking := _prepared(spec, sent):
+        return lacking
+    start, spec = time.perf_counter(), _same(spec)
+    settings = np.arange(points.start, points.stop) // len(spec.cases)
+    return computed(spec, points, spec.values(settings), start)
+
+
+def work_on(
+    spec: Spec,
+    points: range,
+    parameters: Mapping[str, NDArray[np.float64]],
+    sent: tuple[bytes, ...] = (),
+) -> Batch | Lacking:
+    """Compute points whose parameters are not those of a sweep, as :func:`work` does."""
+    start = time.perf_counter()
+    return _prepared(spec, sent) or computed(_same(spec), points, parameters, start)
+
+
+def computed(
+    spec: Spec, points: range, parameters: Mapping[str, NDArray[np.float64]], start: float
+) -> Batch:
+    """Compute the goals of points with some parameters, one of each for each point."""
+    values = np.full((len(points), len(spec.goals)), np.nan)
+    errors = list[str | None]()
+    for row, point in enumerate(points):
+        given = {name: float(column[row]) for name, column in parameters.items()}
+        case = spec.cases[point % len(spec.cases)]
+        errors.append(_computed(spec, case, given, values[row]))
+    return Batch(points, values, tuple(errors), time.perf_counter() - start)
+
+
+def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
+    """Keep what was sent, and compute with one thread; return what is missing, if anything is."""
+    for each in sent:
+        keep(pickle.loads(each))
+    lacking = tuple(name for name in spec.data if not _has(name))
+    if torch.get_num_threads() != 1:  # so that sums are the same everywhere, to the last bit
+        torch.set_num_threads(1)
+    return Lacking(lacking) if lacking else None
+
+
+def _computed(
+    spec: Spec, case: Case, given: Mapping[str, float], found: NDArray[np.float64]
+) -> str | None:
+    """Compute the goals of a point into its row; return what failed, if anything did."""
+    errors = list[str]()
+    try:
+        tried = experiment(spec.encoding_of(given), case)
+    except Exception as error:  # noqa: BLE001 - it is kept beside the point
+        return _said(error)
+    for column, goal in enumerate(spec.goals):
+        if goal.row.reads(case):
+            try:
+                found[column] = goal.row.value(tried, dict(goal.options))
+            except Exception as error:  # noqa: BLE001 - as above
+                errors.append(f"{goal.label}: {_said(error)}")
+            else:
+                errors += [f"{goal.label}: this is no number"] * math.isnan(found[column])
+    return "; ".join(errors) or None
+
+
+def _said(error: Exception) -> str:
+    """What an error says; what is not ours says its kind, too."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+def _has(name: str) -> bool:
+    """Whether a capture is here."""
+    try:
+        return lookup(name) is not None
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=4)
+def _same(spec: Spec) -> Spec:
+    """The first of equal specs, with what it has computed."""
+    return spec

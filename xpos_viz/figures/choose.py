@@ -1,0 +1,166 @@
+"""Goals over γ and B: a map of each, and what one goal costs the other."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xpos_viz.choosing import Goal
+from xpos_viz.choosing.landscape import Landscape
+from xpos_viz.figures.description import Bar, Curve, Curves, Grid, Mark
+from xpos_viz.figures.words import listed, number, rounded, tokens
+from xpos_viz.inputs import Computed
+from xpos_viz.pooling import robust_limit
+from xpos_viz.texts import Text
+
+BEST, FRONT = "★", "·"
+"""What is written where a setting is the best, or one of the front."""
+
+
+NAMES = ("landscape", "other_landscape")
+"""What the maps of the first goal and of the second are called."""
+
+
+def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red") -> Grid:
+    """Describe a goal at every setting that is known.
+
+    Parameters
+    ----------
+    found
+        What is known.
+    place
+        Which of its goals.
+    text
+        Sentences of one language.
+    colours
+        A key of :data:`xpos_viz.theme.PALETTES`.
+
+    Returns
+    -------
+    Grid
+        γ are rows, B are columns.
+    """
+    goal = found.spec.goals[place]
+    title, shown, label = goal_words(goal, text), found.values(goal), unit(goal, text)
+    if goal.wanted is not None:  # as many times too much, or too little
+        shown = _powers(shown, goal.wanted)
+        label = text("choose.times", wanted=tokens(round(goal.wanted), text))
+    both = goal.wanted is not None or bool(np.nanmin(shown, initial=0.0) < 0)
+    return Grid(
+        name=NAMES[place],
+        alt=text("choose.alt", goal=title, at=judged(found, text), best=best_words(found, text)),
+        title=(title[:1].upper() + title[1:], judged(found, text)),
+        x=text("choose.scale_base"),
+        y=text("choose.gamma"),
+        columns=tuple(map(number, found.scale_bases)),
+        rows=tuple(map(number, found.gammas)),
+        values=shown,
+        bar=Bar(
+            label,
+            robust_limit(shown, share=1.0),
+            "diverging" if both else "sequential",
+            colours,
+            powers=goal.wanted is not None,
+        ),
+        written=_written(found),
+        notes=_notes(found, text),
+    )
+
+
+def front_curve(found: Landscape, text: Text) -> Curves:
+    """Describe the front of two goals: what more of one costs the other."""
+    first, second = found.spec.goals
+    front = found.front
+    x, y = (front[goal.label].to_numpy(np.float64) for goal in (first, second))
+    marks = [Mark(float(a), float(b), "") for a, b in zip(x, y, strict=True)]
+    for place in dict.fromkeys((0, len(front) // 2, len(front) - 1)) if len(front) else ():
+        marks[place] = Mark(float(x[place]), float(y[place]), setting(front.iloc[place], text))
+    words = [goal_words(goal, text) for goal in (first, second)]
+    return Curves(
+        name="front",
+        alt=text("choose.front_alt", first=words[0], second=words[1], count=len(front)),
+        title=(text("choose.front"), judged(found, text)),
+        x=_axis(first, text),
+        y=_axis(second, text),
+        logarithmic=bool(len(x) and x.min() > 0 and x.max() > 30 * x.min()),
+        curves=(Curve(text("choose.front_line"), x, y),),
+        marks=tuple(marks),
+        notes=(text("choose.front_note"),),
+    )
+
+
+def goal_words(goal: Goal, text: Text) -> str:
+    """Say what a goal is."""
+    options = {name: number(value) for name, value in goal.options if isinstance(value, int)}
+    return text(f"choose.goals.{goal.objective}", **options)
+
+
+def unit(goal: Goal, text: Text) -> str:
+    """The unit of a goal."""
+    return text(f"choose.units.{goal.objective}")
+
+
+def judged(found: Landscape, text: Text) -> str:
+    """Say at which length and of which text goals are judged."""
+    parts = [tokens(length, text) for length in found.spec.lengths]
+    heads = [case for case in found.spec.cases if isinstance(case, Computed)]
+    parts += [text("choose.head", layer=head.layer, head=head.head) for head in heads]
+    return listed(parts, text)
+
+
+def setting(row: Mapping[str, float] | pd.Series, text: Text) -> str:
+    """Write a setting."""
+    values = {name: number(row[name]) for name in ("gamma", "scale_base")}
+    return text("choose.setting", **values)
+
+
+def best_words(found: Landscape, text: Text) -> str:
+    """Say which setting is the best, and what it reaches."""
+    allowed = found.allowed
+    if allowed.empty:
+        return text("choose.nothing")
+    row = allowed.iloc[0]
+    reached = [
+        text(
+            "choose.reached",
+            goal=goal_words(goal, text),
+            value=_valued(row[goal.label], goal, text),
+        )
+        for goal in found.spec.goals
+    ]
+    return text("choose.best", setting=setting(row, text), reached=listed(reached, text))
+
+
+def _valued(value: float, goal: Goal, text: Text) -> str:
+    """A value with its unit."""
+    return text("choose.value", value=rounded(value), unit=unit(goal, text))
+
+
+def _axis(goal: Goal, text: Text) -> str:
+    """The title of an axis."""
+    return text("choose.axis", goal=goal_words(goal, text), unit=unit(goal, text))
+
+
+def _powers(values: NDArray[np.float64], wanted: float) -> NDArray[np.float64]:
+    """By which power of two values are off what is wanted."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log2(values / wanted)
+
+
+def _notes(found: Landscape, text: Text) -> tuple[str, ...]:
+    """What the marks say."""
+    two = len(found.spec.goals) > 1
+    marks = text("choose.marks", best=BEST, front=FRONT) if two else text("choose.mark", best=BEST)
+    return marks, text("choose.unknown")
+
+
+def _written(found: Landscape) -> tuple[tuple[str, ...], ...]:
+    """What is written in each cell."""
+    cells = [["" for _ in found.scale_bases] for _ in found.gammas]
+    if len(found.spec.goals) > 1:
+        for row, column in found.places(found.front):
+            cells[row][column] = FRONT
+    for row, column in found.places(found.allowed.head(1)):
+        cells[row][column] = BEST
+    return tuple(map(tuple, cells))

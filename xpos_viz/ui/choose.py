@@ -1,0 +1,215 @@
+"""The page that chooses γ and B: what matters, all that can be had of it, and the best."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from xpos_viz.choosing import OBJECTIVES, ranked, sweep
+from xpos_viz.choosing.landscape import BUDGETS, WANTED, Landscape, landscape, lately
+from xpos_viz.choosing.spec import Spec
+from xpos_viz.encoding import REGISTRY
+from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
+from xpos_viz.figures.choose import best_words, goal_words, setting, unit
+from xpos_viz.figures.words import counted, number, percent, rounded
+from xpos_viz.pictures.choose import asked, goals_of, pictures_of
+from xpos_viz.state import State, to_address
+from xpos_viz.state.changes import with_moves, with_setting
+from xpos_viz.texts import Text, texts
+from xpos_viz.ui import compare, controls, decay, page, runs, sources, tokens, widgets
+from xpos_viz.ui.plain import plain
+from xpos_viz.ui.session import commit, heard, language, state
+from xpos_viz.ui.work import shown, working
+
+LENGTHS = tuple(2**power for power in range(8, 18))
+WANTS = tuple(2**power for power in range(5, 18))
+WINDOWS = tuple(2**power for power in range(3, 10))
+
+_SEEN, _REFUSED = "sweep_seen", "sweep_refused"
+_COARSE = next(iter(BUDGETS))
+_ROWS = 12  # of the table
+_EVERY = 0.5  # seconds between two looks at a sweep
+
+
+def show() -> None:
+    """Draw the page."""
+    text, now = texts(language()), state()
+    page.head("choose", text)
+    picture, beside = page.sides("choose")
+    with beside:
+        _controls(now, text)
+    with picture:
+        spec = asked(now)
+        if spec is None:
+            tokens.no_text(text)
+        else:
+            _landscape(spec, now, text)
+    with st.container(key="choose_formula"):
+        rows = [OBJECTIVES[goal.objective] for goal in goals_of(now)]
+        page.formula(text("choose.words"), page.ONE, (REGISTRY["xpos"],), text)
+        st.caption("  \n".join(f"`{row.formula}` ({row.source})" for row in rows))
+    page.code((*(row.measure for row in rows), ranked, sweep), text)
+
+
+def _controls(now: State, text: Text) -> None:
+    """What matters, and where it is looked for."""
+    controls.choose(text, "goal", lambda name: text(f"choose.short.{name}"))
+    controls.choose(text, "second_goal", lambda name: text(f"choose.short.{name}"))
+    goals = [OBJECTIVES[name] for name in (now.goal, now.second_goal) if name != "none"]
+    if any(row.name in WANTED for row in goals):
+        controls.slide(text, "wanted", WANTS)
+    controls.slide(text, "goal_length", LENGTHS)
+    if any("window" in row.options for row in goals):
+        controls.slide(text, "goal_window", WINDOWS)
+    if any(row.needs == "text" for row in goals):
+        sources.source(text)
+    else:
+        sources.width(text)
+    _span(text, "gammas", GAMMAS, now.gammas)
+    _span(text, "scale_bases", SCALE_BASES, now.scale_bases)
+    controls.choose(text, "budget")
+    controls.parameters(text, "base")
+    controls.colours(text)
+    controls.reset(text)
+
+
+def _span(text: Text, name: str, steps: Sequence[float], value: tuple[float, float]) -> None:
+    """A slider with two ends."""
+    widgets.control(
+        partial(st.select_slider, value=value),
+        name,
+        text(f"ui.{name}"),
+        value,
+        partial(with_setting, name),
+        options=sorted({*steps, *value}),
+        format_func=number,
+        help=text(f"ui.{name}_help"),
+    )
+
+
+def _landscape(spec: Spec, now: State, text: Text) -> None:
+    """The landscape: a coarse one at once, a finer one when it is asked for."""
+    whole = lately(spec)
+    if whole is not None:
+        _found(whole, now, text)
+    elif now.budget == _COARSE:
+        work = working(spec, partial(landscape, spec), "choosing")
+        if shown(work, text):
+            _found(work.result, now, text)
+    else:
+        _run(spec, now, text)
+
+
+def _run(spec: Spec, now: State, text: Text) -> None:
+    """A sweep of the server, and what is known of it so far."""
+    run, refused = runs.find(spec), st.session_state.pop(_REFUSED, None)
+    if run is None or run.stopped or run.error is not None:
+        if why := refused or (run and run.error):
+            st.error(text("choose.failed", reason=plain(str(why))))
+        st.button(
+            text("choose.begin", settings=number(spec.settings)),
+            key="begin_sweep",
+            icon=":material/play_arrow:",
+            on_click=partial(_begin, spec),
+        )
+    elif not run.done:
+        _watch(run, text)
+    if run is not None and run.found is not None:
+        _found(run.found, now, text)
+
+
+def _begin(spec: Spec) -> None:
+    """Begin the sweep."""
+    heard("begin_sweep")
+    try:
+        runs.begin(spec)
+    except ValueError as error:
+        st.session_state[_REFUSED] = error
+
+
+@st.fragment(run_every=_EVERY)
+def _watch(run: runs.Run, text: Text) -> None:
+    """How far the sweep is, and the way to stop it; a page that shows more with each look."""
+    progress = run.progress
+    if run.done or progress.done != st.session_state.get(_SEEN):
+        st.session_state[_SEEN] = progress.done
+        heard(None)
+        st.rerun()
+    words = {"done": number(progress.done), "total": number(progress.total)}
+    left = f"{progress.left:,.0f}" if progress.done else "–"
+    st.progress(progress.share, text("choose.progress", left=left, **words))
+    st.caption(text("choose.goes_on"))
+    st.button(text("work.stop"), key="stop_sweep", on_click=run.stop, icon=":material/stop_circle:")
+
+
+def _found(found: Landscape, now: State, text: Text) -> None:
+    """The pictures, the table, and what to notice."""
+    for picture in pictures_of(found, now, text):
+        page.picture(picture, text)
+    _table(found, now, text)
+    page.notice(_seen(found, text), text)
+
+
+def _table(found: Landscape, now: State, text: Text) -> None:
+    """The best settings; one that is chosen is what all pages then show."""
+    st.markdown(text("choose.take"))
+    table = found.allowed.head(_ROWS)
+    goals = found.spec.goals
+    columns = ["gamma", "scale_base", *(goal.label for goal in goals), "front"]
+    names = {"gamma": "γ", "scale_base": "B", "front": text("choose.front")}
+    names |= {goal.label: text(f"choose.short.{goal.objective}") for goal in goals}
+    st.dataframe(
+        table[columns],
+        hide_index=True,
+        key="settings",
+        on_select=partial(_take, table),
+        selection_mode="single-row",
+        column_config={name: names[name] for name in columns},
+        alt=text("choose.table"),
+    )
+    gamma, scale_base = (now.experiment.encodings[1][name] for name in ("gamma", "scale_base"))
+    st.caption(
+        text("choose.now", setting=setting({"gamma": gamma, "scale_base": scale_base}, text))
+    )
+    with st.container(horizontal=True):
+        for name, shows in (
+            ("compare", compare.show),
+            ("decay", decay.show),
+            ("tokens", tokens.show),
+        ):
+            link = text(f"pages.{name}.link")
+            there = st.Page(shows, title=link, url_path=name)
+            st.page_link(there, label=link, query_params=to_address(now))
+
+
+def _take(table: pd.DataFrame) -> None:
+    """Set what was chosen from the table."""
+    for row in st.session_state["settings"].selection.rows:
+        chosen = {name: float(table.iloc[row][name]) for name in ("gamma", "scale_base")}
+        commit(partial(with_moves, moves=chosen), "settings")
+
+
+def _seen(found: Landscape, text: Text) -> list[str]:
+    """Which setting is best, how far each goal goes, and what the front says."""
+    sentences = [best_words(found, text)]
+    for goal in found.spec.goals:
+        values = found.allowed[goal.label]
+        if len(values):
+            sentences.append(
+                text(
+                    "choose.reach",
+                    goal=goal_words(goal, text),
+                    low=rounded(float(values.min())),
+                    high=rounded(float(values.max())),
+                    unit=unit(goal, text),
+                )
+            )
+    if len(found.spec.goals) > 1 and len(found.allowed):
+        share = len(found.front) / len(found.allowed)
+        sentences.append(
+            text("choose.on_front", count=counted(len(found.front)), share=percent(share))
+        )
+    if failed := int(found.points["error"].notna().sum()):
+        sentences.append(text("choose.errors", count=counted(failed)))
+    return [*sentences, text("choose.caution")]
