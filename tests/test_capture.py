@@ -188,6 +188,11 @@ def test_pieces_that_follow_each_other_are_no_shares():
             ),
         ),
         (
+            torch.full((1, 1, 1, 2), 1e15, dtype=torch.float64),
+            torch.tensor([[[[1.0, -2e15]]]], dtype=torch.float64),
+            "k must lie within ±1e+15, got 2e+15; use k / k.abs().max().",
+        ),
+        (
             torch.ones(1, 1, 1, 2),
             torch.ones(1, 1, 1, 2).half(),
             "q and k must share a dtype, got torch.float32 and torch.float16; use k.to(q).",

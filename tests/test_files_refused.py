@@ -217,6 +217,10 @@ REFUSED = {
         npz(q=np.ones((3, 4)), k=np.array([[np.nan, np.inf, -np.inf, 1]] * 3)),
         "k must be finite, got 9 entries of 12 that are NaN or infinite; use a capture in float32.",
     ),
+    "too large for a picture": (
+        npz(q=np.full((3, 4), -1e160), k=np.ones((3, 4))),
+        "q must lie within ±1e+15, got 1e+160; use q / q.abs().max().",
+    ),
     "one array of something": (
         npy(np.ones((3, 5, 4))),
         (

@@ -29,11 +29,15 @@ PATIENCE = 30
 def test_files_are_offered_for_both_figures_when_they_are_asked_for():
     page, text = opened(SHORT), texts("en")
     whole = [text("ui.bundle"), text("download.handout")]
-    assert [button.proto.label for button in page.get("download_button")] == whole
-    for figure in ("scores", "decay"):
-        page.session_state[f"{figure}-files"] = True
-    page = again(page)
-    labels = [button.proto.label for button in page.get("download_button")]
+
+    def offered(*unfolded):
+        for key in unfolded:
+            page.session_state[key] = True
+        return [button.proto.label for button in again(page).get("download_button")]
+
+    assert offered() == []
+    assert offered("sharing") == whole
+    labels = offered("sharing", "scores-files", "decay-files")
     forms = ["PNG", "SVG", "PDF", "CSV", "PARQUET", "NPZ"]
     assert sorted(labels) == sorted([*forms * 2, *whole])
     assert address(page) == SHORT
@@ -71,6 +75,7 @@ def test_a_page_without_a_picture_says_so_instead_of_offering_files():
     page._page_hash = calc_hash("decay")
     for chosen, offered in (("", 0), ("xpos", 1)):
         page.query_params["curves"] = chosen
+        page.session_state["sharing"] = True
         page.run()
         assert not page.exception
         assert len(page.get("download_button")) == offered

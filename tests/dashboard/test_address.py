@@ -81,6 +81,22 @@ def test_a_link_with_one_control_is_copied_by_keys(clipboard, visit):
     page.context.clear_permissions()
 
 
+def test_what_was_chosen_for_a_link_stays_while_it_is_folded_away(visit):
+    page, text = visit(SHORT), texts("en")
+    share = page.get_by_role("button", name=text("ui.sharing"))
+    share.click()
+    pills = page.get_by_test_id("stPopoverBody").get_by_test_id("stButtonGroup")
+    for number, name in enumerate(("gamma", "mask"), 1):
+        pills.get_by_role("button", name=text(f"ui.{name}"), exact=True).click()
+        page.get_by_text(f"{page.url}&show={','.join(('gamma', 'mask')[:number])}").wait_for()
+    page.keyboard.press("Escape")
+    pills.wait_for(state="hidden")
+    press(page, "gamma")
+    shows(page, SHORT | {"gamma": after(GAMMAS, 0.4)})
+    share.click()
+    page.get_by_text(f"{page.url}&show=gamma,mask", exact=True).wait_for()
+
+
 def test_a_hostile_address_gives_a_notice(visit):
     page = visit(SHORT | {"gamma": "<img src=http://example.org/x.png>", "length": "9" * 2000})
     notices = page.get_by_test_id("stAlert")

@@ -5,7 +5,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import SHORT, beside, downloaded, parameters
+from tests.dashboard.page import SHORT, beside, downloaded, parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz import rope
 from xpos_viz.studies.precision import angles
@@ -35,3 +35,27 @@ def test_limits_are_read_moved_and_taken_along(visit):
     taken = table[table["format"] == "bfloat16"]
     assert taken["position [tokens]"].tolist() == expected["position"].tolist()
     assert taken["error"].to_numpy() == pytest.approx(expected["error"].to_numpy())
+
+
+def test_what_the_browser_knows_is_not_sent_again_some_runs_later(visit):
+    """A run that is asked for in a hurry may name it: a page stands still where it was let go."""
+    page, text, told = visit(SHORT), texts("en"), []
+
+    def listen(socket):
+        socket.on("framereceived", lambda frame: told.append(len(frame)))
+
+    def sent():
+        told.clear()
+        page.get_by_role("link", name=text("pages.precision.link"), exact=True).click()
+        becomes(page.locator(".js-plotly-plot").count, 2, "both pictures")
+        return sum(told)
+
+    page.on("websocket", listen)
+    page.reload()
+    settled(page)
+    first = sent()
+    page.get_by_role("link", name=text("pages.learn.link"), exact=True).click()
+    for teacher in ("yes", None, "yes", None):
+        page.get_by_text(text("ui.teacher"), exact=True).click()
+        becomes(lambda: parameters(page).get("teacher"), teacher, "the switch")
+    assert sent() < first / 2

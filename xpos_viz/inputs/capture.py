@@ -51,7 +51,7 @@ class Capture:
     Parameters
     ----------
     q
-        (layers, heads, queries, d), float16, bfloat16, float32 or float64, finite; d is even.
+        (layers, heads, queries, d), float16, bfloat16, float32 or float64, within ±10¹⁵; d is even.
     k
         (layers, key_heads, keys, d), of the same dtype; the heads of q are a multiple of its.
     layers
@@ -78,7 +78,7 @@ class Capture:
     Raises
     ------
     ValueError
-        For shapes, dtypes or words that do not fit, or entries that are not finite.
+        For shapes, dtypes or words that do not fit, or entries that are not finite or too large.
 
     Examples
     --------

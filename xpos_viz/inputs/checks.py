@@ -10,6 +10,8 @@ from xpos_viz.entry import floating, is_finite, real_positions, token_positions
 
 T = TypeVar("T")
 
+_LARGEST = 1e15  # then scores of the widest heads fit float32, in which they are drawn
+
 
 def check_vectors(q: object, k: object) -> None:
     """Raise ValueError unless q and k are queries and keys of the same layers."""
@@ -30,7 +32,7 @@ def check_vectors(q: object, k: object) -> None:
 
 
 def _vectors(name: str, x: object, shape: str) -> Tensor:
-    """Return `x` if it is a finite floating tensor of four dimensions, else raise ValueError."""
+    """Return `x` if it is a floating tensor of four dimensions and usual size, else raise."""
     x = floating(name, x)
     if x.ndim != 4:
         raise ValueError(
@@ -51,6 +53,11 @@ def _vectors(name: str, x: object, shape: str) -> Tensor:
         raise ValueError(
             f"{name} must be finite, got {count} entries of {x.numel()} that are NaN or infinite; "
             "use a capture in float32."
+        )
+    if (largest := max(abs(float(end)) for layer in x for end in layer.aminmax())) > _LARGEST:
+        raise ValueError(
+            f"{name} must lie within ±{_LARGEST:g}, got {largest:g}; "
+            f"use {name} / {name}.abs().max()."
         )
     return x
 

@@ -53,6 +53,7 @@ _REACHED = """function reach(place) {
 }"""
 """Lets the keyboard reach maps while they go on beyond the edge, so that its arrows move them."""
 
+_SHARE, _CHOSEN = "share", "chosen"
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
 
@@ -128,12 +129,15 @@ def share(place: PopoverContainer, text: Text) -> None:
 def _share(text: Text) -> None:
     """The link with all controls or some, a file of the whole page, and the size of its type."""
     controls.present_switch(text)
+    options = [name for name in CONTROLS if name in widgets.offered()]
+    kept = st.session_state.get(_CHOSEN, ())
+    st.session_state.setdefault(_SHARE, [name for name in kept if name in options])
     chosen = st.pills(
         text("ui.show"),
-        [name for name in CONTROLS if name in widgets.offered()],
+        options,
         selection_mode="multi",
-        key="share",
-        on_change=partial(heard, "share"),
+        key=_SHARE,
+        on_change=_choose,
         format_func=lambda name: text(f"ui.{name}"),
         help=text("ui.show_help"),
     )
@@ -143,6 +147,12 @@ def _share(text: Text) -> None:
     downloads.bundled(text)
     if state().show:
         st.link_button(text("ui.show_all"), link(replace(state(), show=())))
+
+
+def _choose() -> None:
+    """Keep the controls that were chosen for the link: what is folded away forgets them."""
+    heard(_SHARE)
+    st.session_state[_CHOSEN] = st.session_state[_SHARE]
 
 
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
