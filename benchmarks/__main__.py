@@ -1,19 +1,20 @@
 """Measure, print and, if asked, record.
 
-python -m benchmarks [scores|maps|files|choosing|browser|tour|sessions|play] [--record]
+python -m benchmarks [scores|maps|files|choosing|lab|browser|tour|sessions|play] [--record]
 """
 
 import argparse
 import signal
 import sys
 
-from benchmarks import browser, choosing, files, maps, play, report, scores, sessions, tour
+from benchmarks import browser, choosing, files, lab, maps, play, report, scores, sessions, tour
 
 MEASUREMENTS = {
     "scores": scores.measure,
     "maps": maps.measure,
     "files": files.measure,
     "choosing": choosing.measure,
+    "lab": lab.measure,
     "browser": browser.measure,
     "tour": tour.measure,
     "sessions": sessions.measure,

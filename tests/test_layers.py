@@ -19,7 +19,7 @@ ROOMS: list[set[str]] = [
     {"attention"},
     {"curves", "pooling", "precision", "statistics", "module", "wrong"},
     {"inputs"},
-    {"models"},
+    {"models", "lab"},
     {"experiment"},
     {"measurements"},
     {"results"},

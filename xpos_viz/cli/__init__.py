@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "export": "Write all of a page, or a picture of it in motion.",
         "reproduce": "Make a file again, and say if its numbers are the same.",
         "capture": "Take the queries and keys of a model that reads a text.",
+        "lab": "Train small models, and see what they lose beyond their length.",
         "curve": "Print curves of encodings over distance.",
         "map": "Print a map of scores or weights in blocks of tokens.",
         "pairs": "Print how the pairs of encodings turn and fade.",

@@ -18,7 +18,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read options; --scale_base, as in Python, is --scale-base."""
-        ctx.meta[GIVEN] = shlex.join([str(ctx.info_name), *args])
+        words = ctx.command_path.removeprefix(f"{ctx.find_root().command_path} ")
+        ctx.meta[GIVEN] = shlex.join([*words.split(), *args])
         with _said(ctx):
             return super().parse_args(ctx, [_dashed(each) for each in args])
 

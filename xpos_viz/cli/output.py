@@ -37,7 +37,7 @@ def put(
             "--json prints and --out writes; use one of them: --out a.json, for instance."
         )
     if out is not None:
-        save(out, NUMBERS[out.suffix[1:]](table, arrays or columns(table), _told()))
+        save(out, NUMBERS[out.suffix[1:]](table, arrays or columns(table), provenance()))
     elif as_json:
         click.echo(rows(table), nl=False)
     else:
@@ -77,6 +77,6 @@ def check_path(out: Path, forms: tuple[str, ...]) -> None:
         raise ValueError(f"{out} is a folder; use the name of a file in it.")
 
 
-def _told() -> str:
-    """The command that writes the file, as it was given."""
+def provenance() -> str:
+    """Return the command that writes a file, as it was given, when, and with which versions."""
     return told(click.get_current_context().meta[GIVEN])

@@ -1,0 +1,86 @@
+"""Runs as files: what they say of themselves, and the models that come back."""
+
+import platform
+from importlib.metadata import version
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from tests.lab.test_training import CORPUS, TINY, run
+from xpos_viz import xpos
+from xpos_viz.lab.model import SETTINGS, Setting, contenders
+from xpos_viz.lab.store import Recipe, State, load, place
+from xpos_viz.lab.training import train
+from xpos_viz.version import __version__
+
+SHORT = Setting("short", length=16, layers=1, width=32, batch=2, steps=3, rate=1e-2)
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+def test_a_recipe_is_read_as_it_was_written(setting):
+    for encoding in contenders(setting).values():
+        recipe = Recipe(setting, encoding, 7, "0123")
+        assert Recipe.read(recipe.text()) == recipe
+
+
+def test_a_model_comes_back(tmp_path):
+    path = place(tmp_path, "xpos_half", 3)
+    assert path.name == "xpos_half-3.safetensors"
+    trained = train(run(xpos(32, scale_base=8.0), seed=3, setting=SHORT), path=path)
+    model = load(str(path))
+    text = torch.tensor([list(b"the quick brown fox")])
+    assert torch.equal(model(text), trained(text))
+    assert (model.setting, model.encoding) == (SHORT, xpos(32, scale_base=8.0))
+    assert not model.training
+
+
+def test_a_file_says_what_it_is_of_and_keeps_only_the_model(tmp_path):
+    train(run(setting=SHORT), path=(path := place(tmp_path, "rope", 0)))
+    state = State.read(path)
+    assert state.recipe == run(setting=SHORT).recipe
+    assert state.about == {
+        "corpus": "lines",
+        "bytes": [1800, 0],
+        "files": [1, 1],
+        "threads": torch.get_num_threads(),
+        "versions": {
+            "xpos_viz": __version__,
+            "python": platform.python_version(),
+            "torch": version("torch"),
+        },
+    }
+    assert {name.split(".")[0] for name in state.tensors} == {"model", "losses"}
+    assert len(state.losses) == 3
+    assert state.recipe.corpus == CORPUS.hash
+
+
+def test_a_model_that_is_not_done_is_refused(tmp_path):
+    path = tmp_path / "rope-0.safetensors"
+    begun = run()
+    begun.learn()
+    path.write_bytes(begun.state().content())
+    with pytest.raises(ValueError) as error:
+        load(path)
+    assert str(error.value) == (
+        f"{path} must be a run that is done, got 1 of {TINY.steps} steps; train it on."
+    )
+
+
+def test_a_file_that_is_no_run_is_refused(tmp_path):
+    path = tmp_path / "rope-0.safetensors"
+    whole = run().state().content()
+    said = (
+        f"{path} must be a run of xpos-viz lab train, got another file, or one that is damaged; "
+        "remove it, or use another folder."
+    )
+    for content in (b"", b"nothing", whole[:200], whole[:-1]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError) as error:
+            load(path)
+        assert str(error.value) == said
+    for words in (None, {"run": "[]", "about": "{}"}, {"run": "{}", "about": "{}"}):
+        save_file({"a": torch.zeros(2)}, path, words)
+        with pytest.raises(ValueError) as error:
+            load(path)
+        assert str(error.value) == said

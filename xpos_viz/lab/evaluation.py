@@ -1,0 +1,112 @@
+"""What it loses: bits per byte far beyond the training length, by place and by mask.
+
+All lengths read the same bytes. The mean of a long text hides a loss beyond the training length,
+since early bytes, which know little of what is before them, become few; so each byte is also
+compared with itself as a window of the training length reads it (:func:`paired_excess`).
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from xpos_viz.lab.corpus import Corpus
+from xpos_viz.lab.model import Setting, Transformer
+from xpos_viz.masks import Mask
+
+WINDOWS = 100
+"""How many texts are read, where there are as many."""
+
+_BYTES = 1 << 13  # that are read at once
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over texts, and its standard error: texts are independent, bytes of one are not."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Float[Tensor, "texts bytes"]) -> "Mean":
+        """Return the mean of all bytes, and its error by the spread of the texts' means."""
+        texts = values.double().mean(-1)
+        error = texts.std() / math.sqrt(len(texts)) if len(texts) > 1 else math.nan
+        return cls(float(texts.mean()), float(error))
+
+
+def windows(corpus: Corpus, setting: Setting, most: int = WINDOWS) -> Int[Tensor, "texts bytes"]:
+    """Return texts of held-out bytes, (texts, 16 L + 1), evenly spread over them.
+
+    Raises
+    ------
+    ValueError
+        If there are too few bytes for one text.
+    """
+    size = setting.longest + 1
+    corpus.check(0, size)
+    count = min(most, len(corpus.held_out) // size)
+    starts = torch.linspace(0, len(corpus.held_out) - size, count).long()[:, None]
+    return corpus.held_out[starts + torch.arange(size)].long()
+
+
+@torch.no_grad()
+def reading(
+    model: Transformer,
+    texts: Int[Tensor, "texts bytes"],
+    length: int,
+    mask: Mask | str = "causal",
+) -> Float[Tensor, "texts places"]:
+    """Return what each byte costs a model that reads texts of some length, in bits.
+
+    Parameters
+    ----------
+    model
+        What reads.
+    texts
+        From :func:`windows`, (texts, bytes + 1).
+    length
+        Tokens that are read at once: texts are cut into such pieces.
+    mask
+        What each byte may see of its piece.
+
+    Returns
+    -------
+    Tensor
+        Bits per byte of all but the first byte, (texts, bytes), float32.
+
+    Raises
+    ------
+    ValueError
+        If the texts cannot be cut into such pieces.
+    """
+    places = texts.shape[-1] - 1
+    if length < 1 or places % length:
+        raise ValueError(f"length must divide {places}, got {length}; use a power of two.")
+    pieces = texts[:, :-1].reshape(-1, length)
+    targets = texts[:, 1:].reshape(-1, length)
+    some = max(1, _BYTES // length)
+    costs = [
+        cross_entropy(model(x, mask).mT, y, reduction="none")
+        for x, y in zip(pieces.split(some), targets.split(some), strict=True)
+    ]
+    return torch.cat(costs).reshape(len(texts), places) / math.log(2)
+
+
+def paired_excess(
+    whole: Float[Tensor, "texts places"], sliding: Float[Tensor, "texts places"], beyond: int
+) -> Mean:
+    """Return what each byte beyond the training length costs more than a sliding window of it.
+
+    Parameters
+    ----------
+    whole, sliding
+        From :func:`reading` of the same texts by the same model, without and with the mask
+        "sliding:L".
+    beyond
+        L, the training length, tokens.
+    """
+    return Mean.of((whole - sliding)[:, beyond:])

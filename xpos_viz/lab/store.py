@@ -1,0 +1,172 @@
+"""Where runs are kept: a folder with a file of safetensors for each, such as `rope-0.safetensors`.
+
+What a file says of itself is enough to make its model again: setting, encoding, seed and corpus,
+and with which versions it was trained.
+"""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from xpos_viz.encoding import Encoding
+from xpos_viz.lab.corpus import Corpus
+from xpos_viz.lab.model import Setting, Transformer
+from xpos_viz.version import __version__
+
+ENDING = ".safetensors"
+"""Of the files of runs."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a run is made from: no other run goes on from its states.
+
+    Parameters
+    ----------
+    setting, encoding, seed
+        What is trained.
+    corpus
+        The hash of what it reads.
+    """
+
+    setting: Setting
+    encoding: Encoding
+    seed: int
+    corpus: str
+
+    def text(self) -> str:
+        """Write it as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "Recipe":
+        """Read what :meth:`text` wrote; raise ValueError, KeyError or TypeError for other words."""
+        entries: dict[str, Any] = json.loads(text)
+        name, parameters = entries["encoding"].values()
+        encoding = Encoding(name, tuple((key, value) for key, value in parameters))
+        return cls(**entries | {"setting": Setting(**entries["setting"]), "encoding": encoding})
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A run as it was written.
+
+    Parameters
+    ----------
+    recipe
+        What it is made from.
+    about
+        Name, bytes and files of its corpus, and versions, by name.
+    tensors
+        Weights, what the optimiser needs, and bits per byte of each step, by name.
+    """
+
+    recipe: Recipe
+    about: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+
+    @property
+    def losses(self) -> list[float]:
+        """Bits per byte of each step."""
+        return self.tensors["losses"].tolist()
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are done."""
+        return len(self.tensors["losses"]) >= self.recipe.setting.steps
+
+    def part(self, prefix: str) -> dict[str, Tensor]:
+        """Return the tensors whose names begin so, by the rest of their names."""
+        return {
+            name.removeprefix(prefix): tensor
+            for name, tensor in self.tensors.items()
+            if name.startswith(prefix)
+        }
+
+    def model(self) -> Transformer:
+        """Return the model."""
+        recipe = self.recipe
+        model = Transformer(recipe.setting, recipe.encoding, seed=recipe.seed)
+        model.load_state_dict(self.part("model."))
+        return model.eval()
+
+    def content(self) -> bytes:
+        """Write it as safetensors."""
+        tensors = {name: tensor.contiguous() for name, tensor in self.tensors.items()}
+        return save(tensors, {"run": self.recipe.text(), "about": json.dumps(dict(self.about))})
+
+    @classmethod
+    def read(cls, path: Path) -> "State":
+        """Read a file.
+
+        Raises
+        ------
+        ValueError
+            If no run was written there.
+        OSError
+            If it cannot be read.
+        """
+        try:
+            with safe_open(path, "pt") as file:
+                words = file.metadata() or {}
+                names = file.keys()
+                tensors = {name: file.get_tensor(name) for name in names}
+            return cls(Recipe.read(words["run"]), json.loads(words["about"]), tensors)
+        except (SafetensorError, ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path} must be a run of xpos-viz lab train, got another file, or one that is "
+                "damaged; remove it, or use another folder."
+            ) from error
+
+
+def about(corpus: Corpus) -> dict[str, Any]:
+    """Return what is told of a run besides its recipe: its corpus, and with what it is trained."""
+    return {
+        "corpus": corpus.name,
+        "bytes": [len(corpus.train), len(corpus.held_out)],
+        "files": list(corpus.files),
+        "threads": torch.get_num_threads(),
+        "versions": {
+            "xpos_viz": __version__,
+            "python": platform.python_version(),
+            "torch": version("torch"),
+        },
+    }
+
+
+def place(folder: Path, name: str, seed: int) -> Path:
+    """Return where a run is kept."""
+    return folder / f"{name}-{seed}{ENDING}"
+
+
+def load(path: str | Path) -> Transformer:
+    """Return the model of a run that is done.
+
+    Parameters
+    ----------
+    path
+        Of its file.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or its training is not done.
+    OSError
+        If it cannot be read.
+    """
+    state = State.read(Path(path))
+    if not state.done:
+        raise ValueError(
+            f"{path} must be a run that is done, got {len(state.losses)} of "
+            f"{state.recipe.setting.steps} steps; train it on."
+        )
+    return state.model()
