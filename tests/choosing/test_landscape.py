@@ -92,6 +92,15 @@ def test_the_front_is_what_no_other_setting_beats():
     assert found.front["half_life"].is_monotonic_increasing
 
 
+def test_the_best_of_two_goals_counts_each_from_its_best_to_its_worst():
+    found = landscape(spec(HALF, LEFT, length=300))
+    losses = [np.log2(found.values(HALF) / 500) ** 2, -found.values(LEFT)]
+    shares = np.sum([(loss - loss.min()) / np.ptp(loss) for loss in losses], axis=0)
+    order = np.argsort(shares.ravel(), kind="stable")
+    assert [row * 2 + column for row, column in found.places(found.allowed)] == order.tolist()
+    assert np.unravel_index(order[0], (3, 2)) in found.places(found.front)
+
+
 def test_a_goal_of_a_text_is_read_of_its_head():
     goal = Goal("entropy")
     found = landscape(spec(goal, head_dim=64, texts=(Text("pronoun", layers=(8,), heads=(2,)),)))

@@ -59,7 +59,7 @@ def test_lists_say_what_there_is():
     assert names["pairs"] == ["pairs_map", "pairs_plane", "pairs_score"]
     for page, make in PICTURES.items():
         state = from_address({"name": "pronoun", "long_length": "64", "curves": "alibi"})[0]
-        state = replace(state, left="alibi")
+        state = replace(state, left="alibi", second_goal="headroom")
         assert [each.name for each in make(state, texts("en"))] == names[page]
     assert refused("list", "colours") == (
         "Invalid value for '{encodings|samples|presets|pages}': 'colours' is not one of "

@@ -52,9 +52,9 @@ REFUSALS = {
     ("curve", "--json", "--out", "a.csv"): "--json prints and --out writes; use one of them: "
     "--out a.json, for instance.",
     ("figure", "--out", "a.png"): "a page must be named; use one of: compare, learn, decay, "
-    "pairs, tokens, layers, long, precision, neighbours.",
+    "pairs, tokens, layers, long, precision, neighbours, choose.",
     ("figure", "maps", "--out", "a.png"): "unknown page 'maps'; use one of: compare, learn, decay, "
-    "pairs, tokens, layers, long, precision, neighbours.",
+    "pairs, tokens, layers, long, precision, neighbours, choose.",
     ("figure", "decay", "maps", "--out", "a.png"): "decay has no picture 'maps'; use one of: "
     "decay.",
     ("figure", "decay", "--curves", "", "--out", "a.png"): "with these settings decay has no "

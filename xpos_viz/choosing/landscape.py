@@ -64,10 +64,19 @@ class Landscape:
         """The settings of which all is known, the best first (:func:`xpos_viz.choosing.ranked`)."""
         return ranked(self.points, self.spec)
 
-    @property
+    @cached_property
     def allowed(self) -> pd.DataFrame:
-        """Those of them at which all goals have a value."""
-        return self.table[self.table["allowed"]]
+        """Those of them at which all goals have a value, the best first.
+
+        Losses have units of their own, so each counts from 0 at the best setting to 1 at the worst.
+        """
+        table = self.table[self.table["allowed"]]
+        if table.empty:
+            return table
+        losses = np.stack([goal.loss(table[goal.label].to_numpy()) for goal in self.spec.goals], 1)
+        reach = np.ptp(losses, axis=0)
+        shares = (losses - losses.min(0)) / np.where(reach > 0, reach, 1.0)
+        return table.iloc[np.argsort(shares.sum(1), kind="stable")]
 
     @property
     def front(self) -> pd.DataFrame:
