@@ -56,9 +56,10 @@ def measure(rounds: int = 20) -> list[str]:
         together = _together(dict(enumerate(pages)), viewers, rounds)
         memory = Memory(before, opened, _resident(process))
     method = (
-        f"{SESSIONS} sessions on {len(PAGES)} pages, {rounds} changes of γ or B each, one every "
-        f"{PACE:g} s; alone: as many, one right after the other. Milliseconds from the change to "
-        "the end of its run at the websocket, median (95th percentile), and kB received, median."
+        f"{SESSIONS} sessions on {len(PAGES)} pages, {rounds} changes each, of γ or B or what a "
+        f"page has instead, one every {PACE:g} s; alone: as many, one right after the other. "
+        "Milliseconds from the change to the end of its run at the websocket, median (95th "
+        "percentile), and kB received, median."
     )
     return [method, "", *_table(alone, together), "", *_goals(together, memory)]
 

@@ -9,7 +9,7 @@ from benchmarks.browser import STARTS, open_often
 from benchmarks.chromium import Browser, Session
 from benchmarks.pages import OURS, at_rest, chromium, opened, served
 from benchmarks.report import percentile, quartiles, table
-from benchmarks.viewer import LESSON
+from benchmarks.viewer import LESSON, sliders
 from xpos_viz.ui import HOME, PAGES
 
 FIRST_BASE = 100_000
@@ -43,8 +43,9 @@ def measure(rounds: int = 20) -> list[str]:
         version = browser.version
     method = (
         f"{version}. First open, cold and warm: seconds to the picture, median of {STARTS} "
-        f"(slowest). From the page before, and after a release of γ: milliseconds to the last "
-        f"picture, median of {rounds} (95th percentile), and kB received, median."
+        f"(slowest). From the page before, and after a release of γ or what a page has instead: "
+        f"milliseconds to the last picture, median of {rounds} (95th percentile), and kB "
+        "received, median."
     )
     return [method, "", *_table(openings, reached, changed)]
 
@@ -76,7 +77,7 @@ def reach(page: Session, name: str) -> Step:
 
 def change(page: Session, name: str) -> Step:
     """Move γ one step up, and wait until all has followed."""
-    key = "at" if name == "learn" else "gamma"
+    key, *_ = sliders(name)
     slider = OURS.slider if name == HOME else f"document.querySelector('.st-key-{key} input')"
     page.value(f"bench.begin({slider})")
     page.press_right()

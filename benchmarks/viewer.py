@@ -64,6 +64,12 @@ class _Looks:
         return False
 
 
+def sliders(page: str) -> tuple[str, ...]:
+    """Return the sliders of a page that are moved: γ and B, or what it has instead."""
+    own = {"learn": ("at",), "choose": ("wanted", "goal_length")}
+    return own.get(page, ("gamma", "scale_base"))
+
+
 class Viewer:
     """A session on one page, whose sliders can be moved.
 
@@ -90,8 +96,8 @@ class Viewer:
 
     @property
     def sliders(self) -> tuple[str, ...]:
-        """The sliders to be moved: γ and B, or that of the lesson."""
-        return ("at",) if self._page == "learn" else ("gamma", "scale_base")
+        """The sliders to be moved."""
+        return sliders(self._page)
 
     def move(self, key: str, chance: Random) -> Run:
         """Release a slider at a step drawn at random, and wait until all has followed."""

@@ -82,7 +82,7 @@ class Landscape:
     def front(self) -> pd.DataFrame:
         """Those that no other one beats in all goals, by the first of them."""
         first = self.spec.goals[0].label
-        return self.table[self.table["front"]].sort_values(first, kind="stable")
+        return self.table[self.table["front"]].sort_values(first, kind="stable", ignore_index=True)
 
     def values(self, goal: Goal) -> NDArray[np.float64]:
         """Return the values of a goal, (γ, B); NaN where none is known."""

@@ -66,10 +66,10 @@ def _controls(now: State, text: Text) -> None:
         sources.source(text)
     else:
         sources.width(text)
+    controls.parameters(text, "base")
     _span(text, "gammas", GAMMAS, now.gammas)
     _span(text, "scale_bases", SCALE_BASES, now.scale_bases)
     controls.choose(text, "budget")
-    controls.parameters(text, "base")
     controls.colours(text)
     controls.reset(text)
 

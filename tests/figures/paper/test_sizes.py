@@ -48,6 +48,7 @@ ADDRESSES = {
     "long": {"long_length": "4096", "compare_masks": "yes"},
     "precision": {"text_length": "256"},
     "neighbours": {"left": "yarn", "right": "alibi", "distance": "64"},
+    "choose": {"name": "pronoun", "goal_length": "64", "second_goal": "disturbed"},
 }
 each_size = pytest.mark.parametrize("size", SIZES)
 each_kind = pytest.mark.parametrize("kind", KINDS)
