@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -109,30 +109,27 @@ def steps(low: float, high: float, count: int) -> tuple[float, ...]:
 
 
 def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:
-    """Compute a landscape, or return what was computed lately.
-
-    Raises
-    ------
-    ValueError
-        If nothing in it can be computed.
-    """
-    found = _kept.get(spec)
-    if found is None:
-        found = known(spec, list(_computed(spec, report)))
-    return found
-
-
-def known(spec: Spec, tables: Sequence[pd.DataFrame]) -> Landscape:
-    """Return what is known of a landscape; a whole one is kept."""
-    found = Landscape(spec, pd.concat(tables, ignore_index=True))
-    if len(found.points) == spec.total:
-        _kept.put(spec, found)
-    return found
+    """Compute a landscape; what was computed lately is not computed again."""
+    return lately(spec) or known(spec, list(_computed(spec, report)))
 
 
 def lately(spec: Spec) -> Landscape | None:
-    """Return a landscape if it is kept."""
-    return _kept.get(spec)
+    """Return a landscape if its points are kept."""
+    points = _kept.get(_bare(spec))
+    return None if points is None else Landscape(spec, points)
+
+
+def known(spec: Spec, tables: Sequence[pd.DataFrame]) -> Landscape:
+    """Return what is known of a landscape; the points of a whole one are kept."""
+    points = pd.concat(tables, ignore_index=True)
+    if len(points) == spec.total:
+        _kept.put(_bare(spec), points)
+    return Landscape(spec, points)
+
+
+def _bare(spec: Spec) -> Spec:
+    """What points depend on: of goals, what is computed and not what is wanted of it."""
+    return replace(spec, goals=tuple(Goal(goal.objective, goal.options) for goal in spec.goals))
 
 
 def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
@@ -147,4 +144,4 @@ def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
             yield frame(spec, [batch])
 
 
-_kept: Kept[Landscape] = Kept(16)
+_kept: Kept[pd.DataFrame] = Kept(16)

@@ -24,6 +24,7 @@ Curve = Float[Tensor, "*heads_and_lags"]
 Responses = Complex[Tensor, "*heads lags pairs"]
 
 _LAGS = 1 << 12  # lags summed at a time, which bounds the memory; a longer range is split
+_PARTS = 1 << 6  # into which a range is cut where a lag is looked for
 _STRETCH = 1 << 16  # lags of a curve that is walked along and not kept
 
 
@@ -262,8 +263,9 @@ def first_negative_lag(encoding: Encoding, *, limit: int, head: int = 0) -> int 
 def envelope_reach(encoding: Encoding, fraction: float = 0.5) -> Float[Tensor, "*heads"]:
     """The largest whole lag at which the envelope is at least a fraction of its start.
 
-    The envelope never rises, so bisection finds it. Its value for one half is the half-life
-    of the encoding as a whole (Sun et al. 2022, eq. 8 without rotation).
+    The envelope never rises, so the range that holds it is cut into parts, again and again.
+    Its value for one half is the half-life of the encoding as a whole (Sun et al. 2022, eq. 8
+    without rotation).
 
     Parameters
     ----------
@@ -292,16 +294,15 @@ def envelope_reach(encoding: Encoding, fraction: float = 0.5) -> Float[Tensor, "
         raise ValueError(
             f"fraction must be a number in (0, 1], got {fraction!r}; use 0.5 for one half."
         )
-    sizes = _sizes(encoding)
+    sizes = _sizes(encoding)[..., None, :]
     least = fraction * sizes.shape[-1]
-    inside = torch.zeros(sizes.shape[:-1], dtype=torch.float64)
-    outside = torch.full_like(inside, FAR)
-    endless = _total(sizes, outside) >= least
-    while bool((outside - inside > 1).any()):
-        middle = ((inside + outside) / 2).floor()
-        held = _total(sizes, middle) >= least
-        inside, outside = inside.where(~held, middle), outside.where(held, middle)
-    return inside.where(~endless, torch.inf)
+    inside, width = torch.zeros(*sizes.shape[:-2], 1, dtype=torch.float64), FAR
+    endless = _total(sizes, inside + FAR) >= least
+    while width > 1:
+        width = max(1.0, width / _PARTS)
+        held = _total(sizes, inside + width * torch.arange(_PARTS)) >= least
+        inside = inside + width * (held.sum(-1, keepdim=True) - 1)
+    return inside.where(~endless, torch.inf).squeeze(-1)
 
 
 CURVES: Mapping[str, Callable[[Encoding, Positions], Curve]] = MappingProxyType(

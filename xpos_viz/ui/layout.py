@@ -149,6 +149,7 @@ _NARROW = """
 _GROWN = """
 .stMainBlockContainer { padding-inline: 2rem; }
 .st-key-way, .st-key-links, .st-key-tools { gap: .25rem; }
+.st-key-links .stPageLink a { padding-inline: .2rem; }
 /* the live map has all of the width: what it is of is chosen below it */
 .st-key-live > * > .stHorizontalBlock { flex-wrap: wrap !important; }
 .st-key-live .stColumn { min-width: calc(100% - 1.5rem) !important; }
