@@ -17,7 +17,7 @@ from torch import Tensor
 from xpos_viz.choice import check_choice
 from xpos_viz.curves.shared import by_head, head_numbers, tidy, whole_lags
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import FAR, Positions, Rates, check_whole, real_positions
+from xpos_viz.entry import Positions, Rates, check_whole, real_positions
 from xpos_viz.kernel import lag_response, lag_sum, over_lags
 
 Curve = Float[Tensor, "*heads_and_lags"]
@@ -25,6 +25,7 @@ Responses = Complex[Tensor, "*heads lags pairs"]
 
 _LAGS = 1 << 12  # lags summed at a time, which bounds the memory; a longer range is split
 _PARTS = 1 << 6  # into which a range is cut where a lag is looked for
+_BITS = 54  # powers of two up to 2^53, the farthest lag
 _STRETCH = 1 << 16  # lags of a curve that is walked along and not kept
 
 
@@ -263,7 +264,8 @@ def first_negative_lag(encoding: Encoding, *, limit: int, head: int = 0) -> int 
 def envelope_reach(encoding: Encoding, fraction: float = 0.5) -> Float[Tensor, "*heads"]:
     """The largest whole lag at which the envelope is at least a fraction of its start.
 
-    The envelope never rises, so the range that holds it is cut into parts, again and again.
+    The envelope never rises, so a power of two is found first, and then the part between it and
+    the next one, again and again.
     Its value for one half is the half-life of the encoding as a whole (Sun et al. 2022, eq. 8
     without rotation).
 
@@ -296,13 +298,15 @@ def envelope_reach(encoding: Encoding, fraction: float = 0.5) -> Float[Tensor, "
         )
     sizes = _sizes(encoding)[..., None, :]
     least = fraction * sizes.shape[-1]
-    inside, width = torch.zeros(*sizes.shape[:-2], 1, dtype=torch.float64), FAR
-    endless = _total(sizes, inside + FAR) >= least
-    while width > 1:
-        width = max(1.0, width / _PARTS)
-        held = _total(sizes, inside + width * torch.arange(_PARTS)) >= least
-        inside = inside + width * (held.sum(-1, keepdim=True) - 1)
-    return inside.where(~endless, torch.inf).squeeze(-1)
+    powers = 2.0 ** torch.arange(_BITS, dtype=torch.float64)
+    held = (_total(sizes, powers) >= least).sum(-1, keepdim=True)
+    inside = torch.where(held > 0, 2.0 ** (held - 1), 0.0)  # and twice that is outside
+    width = inside
+    while bool((width > 1).any()):
+        width = (width / _PARTS).clamp(min=1.0)
+        cuts = inside + width * torch.arange(_PARTS)
+        inside = inside + width * ((_total(sizes, cuts) >= least).sum(-1, keepdim=True) - 1)
+    return inside.where(held < _BITS, torch.inf).squeeze(-1)
 
 
 CURVES: Mapping[str, Callable[[Encoding, Positions], Curve]] = MappingProxyType(
