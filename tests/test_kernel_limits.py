@@ -296,6 +296,27 @@ def test_far_from_the_origin_a_factor_may_end_but_scores_do_not():
         assert attention_scores(x, x, encoding, **at).item() == pytest.approx(2.0)
 
 
+def test_keys_before_all_queries_are_one_product(monkeypatch):
+    """The end of a long text: steep decay cuts what is near its queries, and no more."""
+    taken = []
+
+    def counted(q, k, rates, m, n):
+        taken.append((len(m), len(n)))
+        return product(q, k, rates, m, n)
+
+    product = kernel._product
+    monkeypatch.setattr(kernel, "_product", counted)
+    encoding, where = xpos(8, scale_base=8.0), torch.arange(1792, 2048)
+    q, k = (cases.normal(n, 8, seed=n, dtype=torch.float32) for n in (256, 2048))
+    scores = attention_scores(q, k, encoding, **cases.at(where, torch.arange(2048)))
+    assert [sizes for sizes in taken if min(sizes)] == [(256, 1793), (256, 255)]
+    for row, column in ((0, 0), (255, 1792), (100, 1892)):
+        lag = int(where[row]) - column
+        pair = q[row].tolist(), k[column].tolist()
+        expected = reference.score(*pair, lag, reference.xpos(8, scale_base=8.0))
+        assert scores[row, column].item() == pytest.approx(expected, rel=1e-5)
+
+
 def test_few_cells_are_summed_one_by_one_however_many_the_heads(monkeypatch):
     """Steep decay in many heads: a tile near the diagonal is cut until its cells are few."""
     taken = []

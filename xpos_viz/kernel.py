@@ -369,7 +369,10 @@ def _tiles(
     n: Float[Tensor, " key_tokens"],
     longest: float,
 ) -> Float[Tensor, "... query_tokens key_tokens"]:
-    """Scores at ascending positions, cut at the middle query until each tile is stable."""
+    """Scores at ascending positions, cut at the middle query until each tile is stable.
+
+    Where most keys come before all queries, they are cut off first: one product is stable there.
+    """
     if 0 in (len(m), len(n)):
         return _product(q, k, rates, m, n)
     first_m, last_m, first_n, last_n = (float(p[end]) for p in (m, n) for end in (0, -1))
@@ -383,8 +386,9 @@ def _tiles(
     heads = max(math.prod(x.shape[:-2]) for x in (q, k))
     if heads * len(m) * len(n) <= _LEAF**2:
         return _cell_by_cell(q, k, rates, m, n)
-    row = len(m) // 2
-    column = int(torch.searchsorted(n, m[row], right=True))  # keys no later than that query
+    half = len(m) // 2
+    before, until = (int(torch.searchsorted(n, m[row], right=True)) for row in (0, half))
+    row, column = (0, before) if 2 * before > len(n) else (half, until)
     bands = [
         torch.cat(
             [
