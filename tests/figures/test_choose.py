@@ -79,8 +79,8 @@ def test_a_front_goes_from_one_goal_to_the_other():
     assert (np.diff(line.y) <= 0).all()
     assert [(mark.x, mark.y) for mark in curves.marks] == [*zip(line.x, line.y, strict=True)]
     assert 1 <= len(curves.named) <= 3
-    assert curves.x == "headroom in float16 (lengths)"
-    assert curves.y == "envelope that is left at the length (of its start)"
+    assert curves.x == "float16 headroom (lengths)"
+    assert curves.y == "envelope left (of its start)"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

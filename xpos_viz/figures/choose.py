@@ -139,7 +139,7 @@ def _valued(value: float, goal: Goal, text: Text) -> str:
 
 def _axis(goal: Goal, text: Text) -> str:
     """The title of an axis."""
-    return text("choose.axis", goal=goal_words(goal, text), unit=unit(goal, text))
+    return text("choose.axis", goal=text(f"choose.short.{goal.objective}"), unit=unit(goal, text))
 
 
 def _powers(values: NDArray[np.float64], wanted: float) -> NDArray[np.float64]:
