@@ -106,6 +106,20 @@ def test_the_best_of_two_goals_counts_each_from_its_best_to_its_worst():
     assert np.unravel_index(order[0], (3, 2)) in found.places(found.front)
 
 
+def test_what_is_infinite_counts_as_the_best_or_the_worst():
+    asked = spec(HALF, LEFT, length=301)
+    points = landscape(asked).points.copy()
+    others = points["half_life"].drop(1)
+    order = []
+    for value in (np.inf, max(others, key=lambda value: math.log2(value / 500) ** 2)):
+        points.loc[1, "half_life"] = value
+        order.append(known(asked, [points]).allowed["setting"].tolist())
+    assert order[0] == order[1]
+    points["half_life"] = np.inf  # all alike: the other goal decides
+    (best,) = known(asked, [points]).allowed.head(1)["setting"]
+    assert points["envelope_left"].argmax() == best
+
+
 def test_a_goal_of_a_text_is_read_of_its_head():
     goal = Goal("entropy")
     found = landscape(spec(goal, head_dim=64, texts=(Text("pronoun", layers=(8,), heads=(2,)),)))

@@ -68,14 +68,16 @@ class Landscape:
     def allowed(self) -> pd.DataFrame:
         """Those of them at which all goals have a value, the best first.
 
-        Losses have units of their own, so each counts from 0 at the best setting to 1 at the worst.
+        Losses have units of their own, so each counts from 0 at the best setting to 1 at the
+        worst, of those that are finite.
         """
         table = self.table[self.table["allowed"]]
         if table.empty:
             return table
         losses = np.stack([goal.loss(table[goal.label].to_numpy()) for goal in self.spec.goals], 1)
-        reach = np.ptp(losses, axis=0)
-        shares = (losses - losses.min(0)) / np.where(reach > 0, reach, 1.0)
+        finite = np.ma.masked_invalid(losses)
+        low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
+        shares = (losses.clip(low, high) - low) / np.where(high > low, high - low, 1.0)
         return table.iloc[np.argsort(shares.sum(1), kind="stable")]
 
     @property
