@@ -99,6 +99,21 @@ def test_a_server_that_has_enough_says_so(monkeypatch):
     assert len(begin(page)) == 1
 
 
+def test_a_sweep_that_waits_its_turn_can_be_stopped_and_begun_anew(monkeypatch):
+    class Busy:
+        def submit(self, go):
+            """Another sweep has its turn."""
+
+    monkeypatch.setattr(runs, "_turns", Busy())
+    monkeypatch.setattr(runs, "_runs", {})
+    page = apptest.opened("choose", FINE | {"goal_length": "78"})
+    again(begin(page)[0].click())
+    assert begin(page) == []
+    (stop,) = (button for button in page.button if button.key == "stop_sweep")
+    again(stop.click())
+    assert len(begin(page)) == 1
+
+
 def test_settings_are_refused_in_words():
     page = apptest.opened("choose", MADE | {"gammas": "3:1", "goal": "beauty"})
     said = "\n".join(warning.value for warning in page.warning)

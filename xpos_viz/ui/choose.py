@@ -132,7 +132,7 @@ def _begin(spec: Spec) -> None:
 def _watch(run: runs.Run, text: Text) -> None:
     """How far the sweep is, and the way to stop it; a page that shows more with each look."""
     progress = run.progress
-    if run.done or progress.done != st.session_state.get(_SEEN):
+    if run.done or run.stopped or progress.done != st.session_state.get(_SEEN):
         st.session_state[_SEEN] = progress.done
         heard(None)
         st.rerun()
