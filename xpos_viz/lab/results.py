@@ -5,7 +5,7 @@ All of it is one tidy table, so that models, seeds and settings are rows.
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from xpos_viz.inputs import Capture
 from xpos_viz.kernel import lag_response
 from xpos_viz.lab.evaluation import Mean, paired_excess, reading
 from xpos_viz.lab.model import Setting, Transformer
+from xpos_viz.lab.store import State
 
 COLUMNS = ("measure", "mask", "length", "place", "value", "error")
 """Of the table of a model: what was measured, under which mask, in texts of which length, where."""
@@ -87,6 +88,36 @@ def measured(
         rows.append(row)
         report(share)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def of_run(
+    name: str,
+    state: State,
+    texts: Int[Tensor, "texts bytes"],
+    report: Callable[[float], None] = lambda _: None,
+) -> pd.DataFrame:
+    """Measure the model of a run that is kept under a name, such as "rope-0".
+
+    Returns
+    -------
+    DataFrame
+        The table of :func:`measured`, with columns `run`, `setting`, `encoding` and `seed` before
+        it.
+    """
+    recipe, found = state.recipe, measured(state.model(), texts, report)
+    encoding = name.removesuffix(f"-{recipe.seed}")
+    of = {"run": name, "setting": recipe.setting.name, "encoding": encoding, "seed": recipe.seed}
+    return pd.concat([pd.DataFrame([of] * len(found)), found], axis=1)
+
+
+def told(states: Mapping[str, State]) -> str:
+    """Return what a file of results holds of its runs, under :data:`RUNS`, as JSON."""
+    return json.dumps(
+        {
+            name: {"recipe": json.loads(state.recipe.text()), **state.about}
+            for name, state in states.items()
+        }
+    )
 
 
 def read_results(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:

@@ -7,7 +7,7 @@ and with which versions it was trained.
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from xpos_viz.version import __version__
 
 ENDING = ".safetensors"
 """Of the files of runs."""
+
+RESULTS = "results.parquet"
+"""What the models of a folder lose, beside them."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,11 @@ class State:
         model = Transformer(recipe.setting, recipe.encoding, seed=recipe.seed)
         model.load_state_dict(self.part("model."))
         return model.eval()
+
+    def half(self) -> "State":
+        """Return what is bundled: the model in float16, half as large, and its losses."""
+        model = {name: part.half() for name, part in self.tensors.items() if "model." in name}
+        return replace(self, tensors=model | {"losses": self.tensors["losses"]})
 
     def content(self) -> bytes:
         """Write it as safetensors."""

@@ -7,13 +7,13 @@ import click
 import pandas as pd
 
 from xpos_viz.cli.command import Command
-from xpos_viz.cli.lab.shared import RESULTS, corpus_option, goes_on, say
+from xpos_viz.cli.lab.shared import corpus_option, goes_on, say
 from xpos_viz.cli.output import progress, provenance, save
 from xpos_viz.export.data import RECIPE, parquet
 from xpos_viz.lab.corpus import Corpus, corpus_at
 from xpos_viz.lab.evaluation import windows
-from xpos_viz.lab.results import RUNS, measured, read_results
-from xpos_viz.lab.store import ENDING, State
+from xpos_viz.lab.results import RUNS, of_run, read_results, told
+from xpos_viz.lab.store import ENDING, RESULTS, State
 from xpos_viz.writing import check
 
 
@@ -46,8 +46,8 @@ def command(folder: Path, corpus: Path | None) -> None:
 
 def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
     """Measure the models that are not measured yet, and write after each."""
-    recipes = {name: json.loads(state.recipe.text()) for name, state in done.items()}
     known, measured_on = read_results(path) if path.exists() else (pd.DataFrame(), {})
+    recipes = {name: json.loads(state.recipe.text()) for name, state in done.items()}
     parts = {
         name: known[known["run"] == name]
         for name, recipe in recipes.items()
@@ -57,16 +57,12 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
     if not left:
         click.echo(f"All {len(done)} models are measured already.", err=True)
     for name in left:
-        recipe = done[name].recipe
         with progress(f"Measuring {name}") as report:
-            texts = windows(corpus, recipe.setting)
-            found = measured(done[name].model(), texts, report)
-        called = name.removesuffix(f"-{recipe.seed}")
-        of = {"run": name, "setting": recipe.setting.name, "encoding": called, "seed": recipe.seed}
-        parts[name] = pd.concat([pd.DataFrame([of] * len(found)), found], axis=1)
+            texts = windows(corpus, done[name].recipe.setting)
+            parts[name] = of_run(name, done[name], texts, report)
         table = pd.concat([parts[each] for each in done if each in parts], ignore_index=True)
-        runs = {each: {"recipe": recipes[each], **done[each].about} for each in parts}
-        save(path, parquet(table, {RECIPE: provenance(), RUNS: json.dumps(runs)}))
+        runs = told({each: done[each] for each in parts})
+        save(path, parquet(table, {RECIPE: provenance(), RUNS: runs}))
 
 
 def _check_corpus(corpus: Corpus, done: dict[str, State]) -> None:

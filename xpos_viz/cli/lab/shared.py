@@ -9,9 +9,6 @@ import click
 from xpos_viz.cli import INTERRUPTED
 from xpos_viz.lab.corpus import Corpus
 
-RESULTS = "results.parquet"
-"""What the models of a folder lose, beside them."""
-
 corpus_option = click.option(
     "--corpus",
     type=click.Path(exists=True, path_type=Path),

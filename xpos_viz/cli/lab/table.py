@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from xpos_viz.cli.command import Command
-from xpos_viz.cli.lab.shared import RESULTS
 from xpos_viz.cli.output import output_options, put
 from xpos_viz.lab.results import read_results, summed_up
+from xpos_viz.lab.store import RESULTS
 
 
 @click.command("table", cls=Command, short_help="Print what was measured, summed up.")

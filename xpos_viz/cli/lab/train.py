@@ -9,12 +9,12 @@ import click
 import pandas as pd
 
 from xpos_viz.cli.command import Command
-from xpos_viz.cli.lab.shared import RESULTS, corpus_option, goes_on, say
+from xpos_viz.cli.lab.shared import corpus_option, goes_on, say
 from xpos_viz.cli.numbers import wholes_of, words_of
 from xpos_viz.cli.output import progress, put
 from xpos_viz.lab.corpus import Corpus, corpus_at
 from xpos_viz.lab.model import SETTINGS, Setting, contenders, encoding_of
-from xpos_viz.lab.store import State, place
+from xpos_viz.lab.store import RESULTS, State, place
 from xpos_viz.lab.training import Run, train
 from xpos_viz.writing import check, clear
 
