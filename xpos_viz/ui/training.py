@@ -16,7 +16,7 @@ from xpos_viz.figures.training import learning_curves, model_words
 from xpos_viz.figures.words import family_name, number
 from xpos_viz.lab.model import encoding_of
 from xpos_viz.pictures import Picture
-from xpos_viz.pictures.training import learning
+from xpos_viz.pictures.training import beside, learning
 from xpos_viz.state import State
 from xpos_viz.state.changes import with_setting
 from xpos_viz.studies.yours import (
@@ -82,11 +82,11 @@ TRAININGS: runs.Runs[Trained, Training] = runs.Runs(
 
 
 def known(now: State) -> tuple[Learned, ...]:
-    """Return those models of one's own that are trained."""
-    return tuple(found for each in now.own_models if (found := _found(each)))
+    """Return the models of one's own that stand beside the others, if they are trained."""
+    return tuple(found for each in beside(now) if (found := _found(each)))
 
 
-def section(now: State, text: Text) -> None:
+def section(yours: Sequence[Learned], now: State, text: Text) -> None:
     """Draw what is trained next, what is under way, and the models of one's own."""
     st.header(text("training.title"), anchor=False)
     st.markdown(
@@ -105,7 +105,7 @@ def section(now: State, text: Text) -> None:
     for place, each in enumerate(now.own_models):
         if _found(each) is None:
             _awaited(each, place, text)
-    _own(known(now), now, text)
+    _own(yours, now, text)
 
 
 def _next(now: State, text: Text) -> None:
@@ -185,9 +185,14 @@ def _with_seed(old: State, new: int) -> State:
 
 
 def _train(model: Trained) -> None:
-    """Train a model, which is set among those that are shown."""
+    """Train a model, which is to stand beside the others of its size."""
     runs.ask(TRAININGS, model)
-    commit(lambda old: with_setting("trained", old, (*old.trained, model.text)), "train")
+
+    def beside_others(old: State) -> State:
+        small = with_setting("lab_size", old, SETTING.name)
+        return with_setting("trained", small, (*old.trained, model.text))
+
+    commit(beside_others, "train")
 
 
 def _awaited(model: Trained, place: int, text: Text) -> None:
