@@ -60,8 +60,8 @@ NAMES = ", ".join(FAMILIES)
         (
             "xpos:scale_base:8:seed:1",
             (
-                "an encoding must hold 1024 tokens in float32, got xpos(32, base=10000.0, gamma=0.4, "
-                "scale_base=8.0), which holds 448; use a larger scale_base."
+                "an encoding must hold 1024 tokens in float32, got xpos(32, base=10000.0, "
+                "gamma=0.4, scale_base=8.0), which holds 448; use a larger scale_base."
             ),
         ),
         ("rope:seed:x", "seed must be a whole number, got 'x'; use 1, 2, 3 …"),
