@@ -1,14 +1,14 @@
 """Train it yourself: a small model of an encoding of one's own, beside those that come along."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import cycle
 from math import inf
 from typing import ClassVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from xpos_viz import limits
 from xpos_viz.encoding import PARAMETERS, REGISTRY
@@ -111,7 +111,7 @@ def section(yours: Sequence[Learned], now: State, text: Text) -> None:
 def _next(now: State, text: Text) -> None:
     """What is trained next, and the button."""
     model = Trained.parse(now.training)
-    places = cycle(st.columns(_ACROSS, vertical_alignment="bottom"))
+    places = _places()
     with next(places):
         _control(
             *(st.selectbox, "training", model.encoding.name, _with_family, text),
@@ -144,6 +144,12 @@ def _next(now: State, text: Text) -> None:
     )
     if full:
         st.caption(text("training.full", most=MOST))
+
+
+def _places() -> Iterator[DeltaGenerator]:
+    """Places for controls, row by row."""
+    while True:
+        yield from st.columns(_ACROSS, vertical_alignment="bottom")
 
 
 def _control(
