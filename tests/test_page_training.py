@@ -3,6 +3,7 @@
 import time
 from queue import SimpleQueue
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,11 @@ from tests import apptest
 from tests.apptest import again, alts
 from tests.tiny import shrink
 from xpos_viz import limits
+from xpos_viz.export.recipe import fingerprint
 from xpos_viz.figures.training import model_words, your_words
-from xpos_viz.studies.yours import Trained, learned, normal
+from xpos_viz.pictures import PICTURES
+from xpos_viz.state import from_address
+from xpos_viz.studies.yours import Trained, lately, learned, normal
 from xpos_viz.texts import LANGUAGES, texts
 from xpos_viz.ui import training
 from xpos_viz.ui.training import TRAININGS
@@ -41,7 +45,7 @@ def opened(address, language="en"):
     return apptest.opened("lab", address | {"lang": language})
 
 
-def button(page, key):
+def button(page, key) -> Any:
     """A button of the page, if it is there."""
     found = [each for each in page.button if each.key == key]
     return found[0] if found else None
@@ -214,3 +218,19 @@ def test_the_larger_models_stand_alone():
     learned(MODEL)
     page = opened(OWN | {"lab_size": "main"})
     assert not any(your_words(MODEL, EN) in alt for alt in alts(page))
+
+
+def test_pictures_of_a_state_train_what_is_not_known(monkeypatch):
+    """So that a command, and a file that is made again, have the same numbers."""
+    state, refused = from_address(OWN)
+    assert not refused
+    before = PICTURES["lab"](state, EN)
+    assert before[-1].name == "learning"
+    assert before[-1].table()["model"].unique().tolist() == [MODEL.text]
+    shrink(monkeypatch.setattr)
+    assert lately(MODEL) is None
+    after = PICTURES["lab"](state, EN)
+    first, second = (fingerprint([each.description for each in some]) for some in (before, after))
+    assert first == second
+    large, _ = from_address(OWN | {"lab_size": "main"})
+    assert "learning" not in {picture.name for picture in PICTURES["lab"](large, EN)}

@@ -6,7 +6,8 @@ import numpy as np
 
 from xpos_viz.figures.description import Curve, Curves
 from xpos_viz.figures.lines import lines
-from xpos_viz.figures.words import curve_ends, label
+from xpos_viz.figures.words import curve_ends, short_labels
+from xpos_viz.lab.model import contenders, encoding_of
 from xpos_viz.studies.yours import EVERY, SETTING, Trained, course
 from xpos_viz.texts import Text
 
@@ -14,8 +15,14 @@ _GUESSED = 8.0  # bits per byte of one that knows nothing
 
 
 def model_words(trained: Trained, text: Text) -> str:
-    """Write a model of one's own: XPos (base 10,000, γ 0.4, B 64), seed 3."""
-    return text("training.model", encoding=label(trained.encoding, text), seed=trained.seed)
+    """Write a model of one's own, by what is not usual and what others differ in.
+
+    Such as XPos (B 64), seed 3.
+    """
+    own = trained.encoding
+    others = (encoding_of(SETTING, own.name), *contenders(SETTING).values())
+    encoding, *_ = short_labels([own, *others], text)
+    return text("training.model", encoding=encoding, seed=trained.seed)
 
 
 def your_words(trained: Trained, text: Text) -> str:

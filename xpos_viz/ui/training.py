@@ -259,7 +259,7 @@ def _own(yours: Sequence[Learned], now: State, text: Text) -> None:
             label = text("training.take", model=model_words(each.trained, text))
             name = f"xpos_viz-{each.trained.text.replace(':', '-')}"
             downloads.model(name, label, each.state.content, text)
-    if now.trained and widgets.is_shown("trained"):
+    if widgets.is_shown("trained") and now.trained:
         widgets.always(
             partial(st.pills, selection_mode="multi", wrap=True),
             "trained",
