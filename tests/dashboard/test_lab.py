@@ -5,7 +5,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import downloaded, parameters, settled, turn
+from tests.dashboard.page import downloaded, parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz.studies.lab import Lab, spread
 from xpos_viz.texts import texts
@@ -17,7 +17,7 @@ PAIR = ("rope", "xpos_half")
 
 def test_blocks_rescue_and_the_numbers_can_be_taken_along(visit):
     page = visit({"lab_size": "quick", "models": ",".join(PAIR)})
-    turn(page, "lab")
+    page.get_by_role("link", name=EN("pages.lab.link"), exact=True).click()
     charts = page.locator(".js-plotly-plot")
     becomes(charts.count, 5, "pictures")
     page.get_by_text(EN("lab.read.whole"), exact=True).first.wait_for()

@@ -172,7 +172,7 @@ def test_bars_stand_in_groups():
 
 def test_bars_of_a_thing_each_have_its_colour_and_what_lies_around_them():
     described = kinds.own_bars()
-    axes = draw(described).axes[0]
+    axes: Any = draw(described).axes[0]
     assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == [LINES[2], LINES[0], LINES[2]]
     (whiskers,) = axes.collections
     ends = [segment[:, 1].tolist() for segment in whiskers.get_segments()]
