@@ -64,6 +64,22 @@ def bars(labels=("the", "<s>", "the")) -> Bars:
     )
 
 
+def own_bars() -> Bars:
+    """Bars of a thing each, with what lies around them and what is written above."""
+    return Bars(
+        name="own_bars",
+        alt="Bars of their own.",
+        title=("Bars", "each its own"),
+        x="thing",
+        y="value",
+        labels=("one", "<b>", "three"),
+        series=(("value", np.array([0.5, -0.25, 1.0])),),
+        lines=(2, 0, 2),
+        spans=(np.array([0.4, -0.5, 1.0]), np.array([0.75, 0.125, 1.25])),
+        written=(("0.5", "± 0.1"), ("−0.25", "<i>"), ("1", "± 0.2")),
+    )
+
+
 def plane(points=3, steps=5) -> Plane:
     """Points that turn and shrink; the first one begins outside the unit circle."""
     lags = np.arange(steps)
@@ -90,5 +106,6 @@ ALL = {
     "log": grid(logarithmic=True),
     "words": grid(("a", "b", "a", "c"), ("float16", "float32", "float64")),
     "bars": bars(),
+    "own_bars": own_bars(),
     "plane": plane(),
 }

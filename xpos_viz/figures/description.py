@@ -285,10 +285,6 @@ class Bars:
         """Names of the series, where colours tell them apart."""
         return () if self.lines else tuple(name for name, _ in self.series)
 
-    def places(self, series: int) -> tuple[int, ...]:
-        """Place of each bar of a series in :data:`xpos_viz.theme.LINES`."""
-        return self.lines or (series,) * len(self.labels)
-
 
 @dataclass(frozen=True, eq=False)
 class Plane:

@@ -7,6 +7,7 @@ error is that over texts, which all seeds read, so that it does not shrink with 
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 import pandas as pd
 
 from xpos_viz.encoding import Encoding
@@ -126,8 +127,8 @@ def reference(lab: Lab) -> pd.DataFrame:
 
 
 def at_training_length(table: pd.DataFrame, length: int, along: str) -> float:
-    """Return the value of one model at the training length, or at the first place beyond it."""
-    return float(table.loc[table[along] >= length, "value"].iloc[0])
+    """Return the value of one model at the training length, between two places if need be."""
+    return float(np.interp(length, table[along], table["value"]))
 
 
 def limits(found: pd.DataFrame, *held: float, above: float = _ROOM) -> tuple[float, float]:

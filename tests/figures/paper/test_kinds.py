@@ -170,6 +170,19 @@ def test_bars_stand_in_groups():
     assert words(axes.xaxis) == ["the", "<s>", "the"]
 
 
+def test_bars_of_a_thing_each_have_its_colour_and_what_lies_around_them():
+    described = kinds.own_bars()
+    axes: Any = draw(described).axes[0]
+    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == [LINES[2], LINES[0], LINES[2]]
+    (whiskers,) = axes.collections
+    ends = [segment[:, 1].tolist() for segment in whiskers.get_segments()]
+    assert described.spans is not None
+    assert ends == np.stack(described.spans, axis=1).tolist()
+    assert [note.get_text() for note in axes.texts] == ["0.5\n± 0.1", "−0.25\n<i>", "1\n± 0.2"]
+    assert [note.xy[1] for note in axes.texts] == [0.75, 0.125, 1.25]
+    assert axes.get_legend() is None
+
+
 def test_many_labels_are_thinned_and_do_not_touch():
     figure = draw(kinds.bars(TOKENS))
     figure.draw_without_rendering()

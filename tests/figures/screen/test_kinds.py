@@ -11,6 +11,7 @@ from tests import drawn, kinds
 from tests.colours import contrast
 from xpos_viz.figures.description import Curve, Mark
 from xpos_viz.figures.plotly_pen import draw, sketch
+from xpos_viz.figures.spans import bar_limits
 from xpos_viz.theme import INKS, LINES, NEUTRAL
 
 each_kind = pytest.mark.parametrize("description", kinds.ALL.values(), ids=kinds.ALL)
@@ -235,6 +236,27 @@ def test_bars_stand_in_groups_and_equal_labels_apart():
         assert y == pytest.approx(heights, nan_ok=True)
     assert [first["marker"]["color"], second["marker"]["color"]] == list(LINES[:2])
     assert spec["layout"]["xaxis"]["type"] == "category"
+
+
+def test_bars_of_a_thing_each_have_its_colour_and_what_lies_around_them():
+    described = kinds.own_bars()
+    spec = drawn.spec(draw(described))
+    (trace,) = spec["data"]
+    assert trace["marker"]["color"] == [LINES[2], LINES[0], LINES[2]]
+    assert described.spans is not None
+    low, high = described.spans
+    heights, error = drawn.array(trace["y"]), trace["error_y"]
+    assert heights + drawn.array(error["array"]) == pytest.approx(high)
+    assert heights - drawn.array(error["arrayminus"]) == pytest.approx(low)
+    _title, *written = spec["layout"]["annotations"]
+    assert [each["text"] for each in written] == [
+        "0.5<br>± 0.1",
+        "−0.25<br>&lt;i&gt;",
+        "1<br>± 0.2",
+    ]
+    assert [each["y"] for each in written] == [0.75, 0.125, 1.25]
+    assert [each["x"] for each in written] == ["one", "&lt;b&gt;", "three"]
+    assert bar_limits(described) == pytest.approx((-0.5 - 0.0875, 1.25 + 0.0875))
 
 
 # Planes

@@ -36,6 +36,7 @@ def test_bars_have_blocks_of_their_colours():
     names, signs = zip(*entries(kinds.bars()), strict=True)
     assert names == ("RoPE", "XPos <i>")
     assert [re.findall("#[0-9a-f]{6}", sign) for sign in signs] == [[LINES[0]], [LINES[1]]]
+    assert entries(kinds.own_bars()) == []
 
 
 @pytest.mark.parametrize(("points", "named"), [(12, 12), (13, 0)])

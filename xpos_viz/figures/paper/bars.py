@@ -29,12 +29,13 @@ def draw(sheet: Sheet, bars: Bars) -> None:
     axes = frame(sheet, bars, entries=bars.entries, below=words)
     width = _GROUP / len(bars.series)
     groups = np.arange(len(bars.labels), dtype=np.float64) - (_GROUP - width) / 2
+    colours = [stroke(line)[0] for line in bars.lines]
     for place, (name, heights) in enumerate(bars.series):
         axes.bar(
             groups + place * width,
             finite(heights),
             0.95 * width,
-            facecolor=[stroke(line)[0] for line in bars.places(place)],
+            facecolor=colours or stroke(place)[0],
             edgecolor=sheet.ink.page,
             hatch=_HATCHES[place % len(_HATCHES)],
             linewidth=0,
@@ -66,7 +67,7 @@ def _written(sheet: Sheet, axes: Axes, bars: Bars, groups: Numbers) -> None:
     tops = np.maximum(heights if high is None else high, 0.0)
     for x, y, lines in zip(groups, tops, bars.written, strict=False):
         axes.annotate(
-            drawable("\n".join(lines)),
+            "\n".join(map(drawable, lines)),
             (x, y),
             (0, 2 * sheet.unit),
             textcoords="offset points",

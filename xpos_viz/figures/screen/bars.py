@@ -14,14 +14,14 @@ _HEIGHT, _BELOW = 236, 70  # pixels of the axes, and of labels
 
 def draw(bars: Bars, ink: Ink) -> Spec:
     """Draw one bar of each series at each label."""
-    labels = apart(bars.labels)
+    labels, colours = apart(bars.labels), [stroke(line)[0] for line in bars.lines]
     traces = [
         {
             "type": "bar",
             "x": labels,
             "y": sent(heights),
             "name": safe(name),
-            "marker": {"color": [stroke(line)[0] for line in bars.places(place)]},
+            "marker": {"color": colours or stroke(place)[0]},
             "customdata": worded(heights),
             "hovertemplate": "%{customdata}",
         }

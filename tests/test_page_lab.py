@@ -1,0 +1,156 @@
+"""The page of trained models, without a browser."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from tests import apptest
+from tests.apptest import again, control, opened, words
+from xpos_viz.figures.words import fixed
+from xpos_viz.lab.bundle import results
+from xpos_viz.studies import lab as study
+from xpos_viz.texts import LANGUAGES, texts
+
+pytestmark = pytest.mark.usefixtures("steady")
+
+EN = texts("en")
+PLAIN = {"lab_size": "quick"}
+
+
+def noticed(page):
+    """The sentences of what is to be noticed."""
+    (found,) = [each.value for each in page.markdown if each.value.startswith("- ")]
+    return [line.removeprefix("- ") for line in found.splitlines()]
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Lets the page show results whose values of a measure are chosen, by encoding and mask."""
+
+    def use(measure, chosen):
+        table = results("quick").copy()
+        for (name, mask), values in chosen.items():
+            kind = (table["measure"] == measure) & (table["mask"] == mask)
+            for seed, value in enumerate(values):
+                table.loc[kind & (table["encoding"] == name) & (table["seed"] == seed), "value"] = (
+                    value
+                )
+        monkeypatch.setattr(study, "results", lambda _: table)
+        forget()
+
+    def forget():
+        for cached in (study._spread, study.doubled):
+            cached.cache_clear()
+
+    yield use
+    forget()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_reads_as_all_pages_do(language):
+    text = texts(language)
+    page = opened("lab", PLAIN | {"lang": language})
+    headers = [header.value for header in page.header]
+    order = [text(key) for key in ("ui.notice", "lab.paper", "ui.formula")]
+    assert headers == order
+    said = noticed(page)
+    assert said[-1] == text("lab.notice.limits")
+    assert text("lab.paper_words") in words(page)
+    (table,) = page.table
+    assert [*table.value.columns] == [
+        text("lab.bytes", count=n) for n in ("64", "128", "256", "512", "1,024")
+    ]
+
+
+def test_the_order_is_told_where_all_seeds_have_it(made):
+    made(
+        "excess",
+        {
+            ("rope", "causal"): (0.5, 0.7, 0.9),
+            ("xpos_half", "causal"): (0.1, 0.2, 0.4),
+            ("xpos_512", "causal"): (0.1, 0.2, 0.5),
+        },
+    )
+    said = noticed(opened("lab", PLAIN))
+    assert said[0].startswith(
+        "At 1,024 bytes all 3 seeds of RoPE lose more than all of XPos (B 32):"
+    )
+    assert "at least 0.500 bits per byte of paired excess, against 0.400 at most." in said[0]
+    assert said[1] == (
+        "At 1,024 bytes not all 3 seeds of RoPE lose more than all of XPos (B 512) "
+        "(0.500 at least, 0.500 at most): no order follows."
+    )
+
+
+def test_the_rescue_is_told_where_blocks_leave_less_than_a_tenth(made):
+    pair = PLAIN | {"models": "rope,xpos_half"}
+    whole = {
+        ("rope", "causal"): (1.0, 1.0, 1.5),
+        ("xpos_half", "causal"): (0.5, 0.5, 0.5),
+        ("rope", "blockwise:32"): (0.0, 0.01, 0.09),
+    }
+    made("excess", whole | {("xpos_half", "blockwise:32"): (0.0, 0.0, 0.04)})
+    values = {"names": "RoPE, XPos (B 32)", "size": 32, "most": "0.090", "before": "0.500"}
+    assert EN("lab.notice.rescued", **values) in noticed(opened("lab", pair))
+    made("excess", whole | {("xpos_half", "blockwise:32"): (0.0, 0.0, 0.06)})
+    assert EN("lab.notice.left", **values) in noticed(opened("lab", pair))
+
+
+def test_a_mean_that_falls_while_pairs_lose_is_told():
+    said = noticed(opened("lab", PLAIN))
+    found = study.doubled(study.Lab("quick", study.MODELS))
+    hidden = found[(found["change"] < 0) & (found["least"] > 0)]
+    told = [sentence for sentence in said if sentence.startswith("The mean hides a loss of ")]
+    assert len(told) == len(hidden) > 0
+    for sentence, row in zip(told, hidden.to_dict("records"), strict=True):
+        numbers = re.findall(r"\d+\.\d{3}", sentence)
+        expected = (-row["change"], row["excess"], row["least"], row["most"])
+        assert numbers == [fixed(value, 3) for value in expected]
+
+
+def test_orders_that_agree_show_no_cause(made):
+    pair = PLAIN | {"models": "rope,xpos_half"}
+    made("excess", {("rope", "causal"): (1, 1, 1), ("xpos_half", "causal"): (0, 0, 0)})
+    losses = "XPos (B 32), RoPE"
+    resolved = study.resolved(study.Lab("quick", ("rope", "xpos_half")))[1024]
+    highest = losses if resolved["xpos_half"] > resolved["rope"] else "RoPE, XPos (B 32)"
+    kind = "same" if highest == losses else "other"
+    sentence = EN(f"lab.notice.{kind}_order", losses=losses, resolution=highest, longest="1,024")
+    assert sentence in noticed(opened("lab", pair))
+
+
+def test_one_model_alone_is_compared_with_none():
+    said = noticed(opened("lab", PLAIN | {"models": "nope"}))
+    assert [sentence for sentence in said if "seeds of RoPE" in sentence] == []
+    assert [sentence for sentence in said if sentence.startswith("In blocks")] == []
+
+
+def test_nothing_chosen_leaves_the_paper():
+    page = opened("lab", {"models": ""})
+    assert [info.value for info in page.info] == [EN("lab.none")]
+    assert len(page.get("plotly_chart")) == 1
+    assert [header.value for header in page.header] == [EN("lab.paper"), EN("ui.formula")]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "address"),
+    [
+        ("lab_size", "quick", {"lab_size": "quick"}),
+        ("blocks", True, {"blocks": "yes"}),
+        ("reach", 4, {"reach": "4"}),
+        ("models", ["rope", "alibi"], {"models": "rope,alibi"}),
+    ],
+)
+def test_a_control_is_kept_in_the_address(key, value, address):
+    page = opened("lab")
+    again(control(page, key).set_value(value))
+    assert apptest.address(page).items() >= address.items()
+
+
+def test_tables_behind_pictures_are_what_is_drawn():
+    table = study.by_place(study.Lab("quick", ("rope",)), "causal", "sliding:64")
+    assert [*table.columns] == [
+        *("encoding", "mask", "length", "place", "value", "error", "least", "most")
+    ]
+    assert isinstance(table, pd.DataFrame)
