@@ -64,7 +64,7 @@ def test_bytes_cost_rope_more_and_more_beyond_its_training_length():
 @pytest.mark.parametrize("encoding", DISTANT)
 def test_what_the_last_bytes_alone_cost_does_not_rise(encoding):
     learned = rows(encoding, "place").query("place < @MAIN.length")["value"].mean()
-    assert max(octaves(encoding, NEAR)) < learned + 0.1
+    assert max(octaves(encoding, NEAR)) < learned + 0.2
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
