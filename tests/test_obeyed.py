@@ -3,13 +3,14 @@
 import pytest
 
 from tests.apptest import MADE, SHORT, opened
+from tests.tiny import shrink
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Ends, Few, Several, Words
+from xpos_viz.state.settings import Ends, Few, One, Several, Words
 from xpos_viz.texts import texts
 
-pytestmark = pytest.mark.usefixtures("steady")
+pytestmark = pytest.mark.usefixtures("steady", "tiny")
 
 CONTROLS = {"start": "window", "stop": "window"}
 GOALS = {"second_goal": "resolution", "goal_length": "64"}
@@ -32,7 +33,7 @@ CASES = (
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
     ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
     ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
-    ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis"}),
+    ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis", "trained"}),
 )
 NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
 OTHERS = {
@@ -54,6 +55,12 @@ OTHERS = {
 }
 
 
+@pytest.fixture
+def tiny(monkeypatch):
+    """Models of one's own are trained in no time."""
+    shrink(monkeypatch.setattr)
+
+
 def others(setting):
     """Values of a setting, as an address has them."""
     if isinstance(setting, Words):
@@ -62,7 +69,7 @@ def others(setting):
         return setting.legal[:1]
     if isinstance(setting, Ends):
         return (setting.written((setting.lower, setting.upper)),)
-    if isinstance(setting, Few):
+    if isinstance(setting, Few | One):
         return ("xpos:gamma:2",)
     return (str(setting.lower), str(setting.usual + 1))
 

@@ -1,6 +1,7 @@
 """The page that chooses γ and B, without a browser: at once, in the background, and in words."""
 
 import time
+from queue import SimpleQueue
 
 import pytest
 
@@ -10,7 +11,7 @@ from xpos_viz.choosing import OBJECTIVES
 from xpos_viz.pictures.choose import asked
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui import runs
+from xpos_viz.ui.sweeps import SWEEPS
 
 pytestmark = pytest.mark.usefixtures("steady")
 
@@ -39,7 +40,7 @@ def finished(address):
     spec = asked(from_address(address)[0])
     assert spec is not None
     end = time.monotonic() + PATIENCE
-    while not ((run := runs.find(spec)) and run.done):
+    while not ((run := SWEEPS.find(spec)) and run.done):
         assert time.monotonic() < end
         time.sleep(0.02)
     return run
@@ -89,8 +90,8 @@ def test_a_fine_landscape_is_computed_when_asked_and_found_again():
 
 
 def test_a_server_that_has_enough_says_so(monkeypatch):
-    monkeypatch.setattr(runs, "MOST", 0)
-    monkeypatch.setattr(runs, "_runs", {})
+    monkeypatch.setattr(SWEEPS, "_most", 0)
+    monkeypatch.setattr(SWEEPS, "_runs", {})
     address = FINE | {"goal_length": "77"}
     page = apptest.opened("choose", address)
     again(begin(page)[0].click())
@@ -100,12 +101,8 @@ def test_a_server_that_has_enough_says_so(monkeypatch):
 
 
 def test_a_sweep_that_waits_its_turn_can_be_stopped_and_begun_anew(monkeypatch):
-    class Busy:
-        def submit(self, go):
-            """Another sweep has its turn."""
-
-    monkeypatch.setattr(runs, "_turns", Busy())
-    monkeypatch.setattr(runs, "_runs", {})
+    monkeypatch.setattr(SWEEPS, "_waiting", SimpleQueue())  # another sweep has its turn
+    monkeypatch.setattr(SWEEPS, "_runs", {})
     page = apptest.opened("choose", FINE | {"goal_length": "78"})
     again(begin(page)[0].click())
     assert begin(page) == []

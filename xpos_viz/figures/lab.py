@@ -7,6 +7,7 @@ import pandas as pd
 
 from xpos_viz.figures.description import Bars, Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES, Line, lines
+from xpos_viz.figures.training import your_words
 from xpos_viz.figures.words import (
     clauses,
     curve_ends,
@@ -16,6 +17,7 @@ from xpos_viz.figures.words import (
     short_labels,
     tiny,
 )
+from xpos_viz.lab.model import contenders
 from xpos_viz.lessons.longer import LENGTHS, PAPER
 from xpos_viz.studies.lab import (
     Lab,
@@ -177,7 +179,9 @@ def paper_curves(text: Text) -> Curves:
 
 def names(lab: Lab, text: Text) -> dict[str, str]:
     """What the models that may be looked at are called, by the names of their encodings."""
-    return dict(zip(lab.encodings, short_labels([*lab.encodings.values()], text), strict=True))
+    known = contenders(lab.setting)
+    named = dict(zip(known, short_labels([*known.values()], text), strict=True))
+    return named | {each.trained.text: your_words(each.trained, text) for each in lab.yours}
 
 
 def model_lines(lab: Lab) -> dict[str, Line]:

@@ -13,14 +13,22 @@ from xpos_viz.figures.lab import (
 )
 from xpos_viz.lessons.longer import LENGTHS, PAPER
 from xpos_viz.pictures.picture import Picture
+from xpos_viz.pictures.training import learning, own_models
 from xpos_viz.state import State
 from xpos_viz.studies.lab import MODELS, Lab, by_place, profile, spread
+from xpos_viz.studies.yours import Learned
 from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
+    """The models that are chosen, what the paper reports, and how one's own models learned."""
+    lab = asked(state, own_models(state))
+    return (*pictures_of(lab, state, text), *learning(lab.yours, text))
+
+
+def pictures_of(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
     """The models that are chosen, if there are any, and after them what the paper reports."""
-    lab, logarithmic = asked(state), state.axis == "log"
+    logarithmic = state.axis == "log"
     paper = Picture(paper_curves(text), paper_table)
     if not lab.models:
         return (paper,)
@@ -36,10 +44,11 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
     )
 
 
-def asked(state: State) -> Lab:
-    """Which models are looked at."""
+def asked(state: State, yours: tuple[Learned, ...]) -> Lab:
+    """Which models are looked at, those of one's own among them."""
     models = tuple(name for name in MODELS if name in state.models)
-    return Lab(state.lab_size, models, state.blocks == "yes", state.reach)
+    own = tuple(each.trained.text for each in yours)
+    return Lab(state.lab_size, (*models, *own), state.blocks == "yes", state.reach, yours)
 
 
 def paper_table() -> pd.DataFrame:

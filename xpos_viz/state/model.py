@@ -19,13 +19,14 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import Words, ends, few, settings, several, whole, words
+from xpos_viz.state.settings import Words, ends, few, one, settings, several, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.lab import MODELS, REACH, SIZES
 from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.studies.resolving import WAYS
+from xpos_viz.studies.yours import MOST, Trained, normal
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
@@ -48,6 +49,7 @@ CONTROLS: tuple[str, ...] = (
     *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
     *("gammas", "scale_bases", "budget"),
     *("lab_size", "models", "blocks", "reach"),
+    *("training", "trained"),
     *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
@@ -148,6 +150,9 @@ class State:
     lab_size, models, blocks, reach
         Lab: which trained models are looked at, whether they read with blockwise attention, and
         how far (:class:`xpos_viz.studies.lab.Lab`).
+    training, trained
+        Lab: which model would be trained next, and those of one's own that stand beside the others
+        (:meth:`xpos_viz.studies.yours.Trained.parse`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -207,6 +212,8 @@ class State:
     models: tuple[str, ...] = several(MODELS, MODELS)
     blocks: str = words(SWITCH)
     reach: int = whole(REACH, 2, REACH)
+    training: str = one("xpos:scale_base:128:seed:0", normal)
+    trained: tuple[str, ...] = few(normal, MOST)
     lesson: str = words(STEPS)
     at: int = whole(-1, -1, MAX_PLACES - 1)
     answers: tuple[str, ...] = several(ANSWERS, ())
@@ -242,6 +249,11 @@ class State:
         """What is kept and then what is set, each once and as wide as what is set."""
         kept = map(self.kept_encoding, self.kept_curves)
         return tuple(dict.fromkeys((*kept, *map(self.encoding, self.curves))))
+
+    @property
+    def own_models(self) -> tuple[Trained, ...]:
+        """The models of one's own."""
+        return tuple(map(Trained.parse, self.trained))
 
     def _shared(self, name: str, *keys: str) -> dict[str, Any]:
         """Those of some parameters that an encoding shares with RoPE and XPos."""

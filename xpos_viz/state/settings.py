@@ -1,8 +1,8 @@
 """Settings of the pages beside the experiment: what is legal, and how it is written.
 
-A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`few`, :func:`whole`
-or :func:`ends` holds a setting; :func:`settings` returns them by name. The usual value is left out
-of an address.
+A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`one`, :func:`few`,
+:func:`whole` or :func:`ends` holds a setting; :func:`settings` returns them by name. The usual
+value is left out of an address.
 """
 
 from collections.abc import Callable, Iterable
@@ -91,6 +91,32 @@ class Several:
     def written(self, value: tuple[str, ...]) -> str:
         """The words between commas."""
         return ",".join(value)
+
+
+@dataclass(frozen=True)
+class One:
+    """A text as `normal` returns it."""
+
+    usual: str
+    normal: Callable[[str], str]
+
+    def check(self, name: str, value: object) -> str:
+        """Return the text."""
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be a text, got {value!r:.40}; use {self.usual}.")
+        return self.normal(value)
+
+    def parse(self, name: str, text: str) -> str:
+        """Read the text."""
+        return self.check(name, text)
+
+    def parted(self, text: str) -> tuple[str, str]:
+        """Return the usual text, and all of this one."""
+        return self.usual, text
+
+    def written(self, value: str) -> str:
+        """The text."""
+        return value
 
 
 @dataclass(frozen=True)
@@ -219,6 +245,11 @@ def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
 def several(legal: Iterable[str], usual: Iterable[str]) -> Any:  # noqa: ANN401
     """A field that is any of some words."""
     return _field(Several(tuple(legal), tuple(usual)))
+
+
+def one(usual: str, normal: Callable[[str], str]) -> Any:  # noqa: ANN401
+    """A field that is one text."""
+    return _field(One(usual, normal))
 
 
 def few(normal: Callable[[str], str], most: int) -> Any:  # noqa: ANN401

@@ -18,15 +18,15 @@ from xpos_viz.state import State, to_address
 from xpos_viz.state.changes import with_moves, with_setting
 from xpos_viz.texts import Text, texts
 from xpos_viz.ui import compare, controls, decay, page, runs, sources, tokens, widgets
-from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, heard, language, state
+from xpos_viz.ui.sweeps import SWEEPS, Sweep
 from xpos_viz.ui.work import shown, working
 
 LENGTHS = tuple(2**power for power in range(8, 18))
 WANTS = tuple(2**power for power in range(5, 18))
 WINDOWS = tuple(2**power for power in range(3, 10))
 
-_SEEN, _REFUSED = "sweep_seen", "sweep_refused"
+_SEEN = "sweep_seen"
 _COARSE = next(iter(BUDGETS))
 _ROWS = 12  # of the table
 _EVERY = 0.5  # seconds between two looks at a sweep
@@ -103,15 +103,11 @@ def _landscape(spec: Spec, now: State, text: Text) -> None:
 
 def _run(spec: Spec, now: State, text: Text) -> None:
     """A sweep of the server, and what is known of it so far."""
-    run, refused = runs.find(spec), st.session_state.pop(_REFUSED, None)
-    if run is None or run.stopped or run.error is not None:
-        if why := refused or (run and run.error):
-            st.error(text("choose.failed", reason=plain(str(why))))
-        st.button(
-            text("choose.begin", settings=number(spec.settings)),
-            key="begin_sweep",
-            icon=":material/play_arrow:",
-            on_click=partial(_begin, spec),
+    run = SWEEPS.find(spec)
+    if run is None or run.ended:
+        label = text("choose.begin", settings=number(spec.settings))
+        runs.offer(
+            *(SWEEPS, spec, label, "begin_sweep"), lambda why: text("choose.failed", reason=why)
         )
     elif not run.done:
         _watch(run, text)
@@ -119,17 +115,8 @@ def _run(spec: Spec, now: State, text: Text) -> None:
         _found(run.found, now, text)
 
 
-def _begin(spec: Spec) -> None:
-    """Begin the sweep."""
-    heard("begin_sweep")
-    try:
-        runs.begin(spec)
-    except ValueError as error:
-        st.session_state[_REFUSED] = error
-
-
 @st.fragment(run_every=_EVERY)
-def _watch(run: runs.Run, text: Text) -> None:
+def _watch(run: Sweep, text: Text) -> None:
     """How far the sweep is, and the way to stop it; a page that shows more with each look."""
     progress = run.progress
     if run.done or run.stopped or progress.done != st.session_state.get(_SEEN):

@@ -9,10 +9,10 @@ from xpos_viz.figures.lab import names, resolution_rows
 from xpos_viz.figures.words import fixed, listed, number
 from xpos_viz.lab import measured, paired_excess, reading, train
 from xpos_viz.pictures import Picture
-from xpos_viz.pictures.lab import asked, pictures
+from xpos_viz.pictures.lab import asked, pictures_of
 from xpos_viz.studies.lab import Lab, doubled, excess, ranked, resolved
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, training
 from xpos_viz.ui.session import language, state
 
 REACHES = (2, 4, 8, 16)
@@ -32,16 +32,17 @@ def show() -> None:
     """Draw the page."""
     text, now = texts(language()), state()
     page.head("lab", text)
-    lab = asked(now)
+    lab = asked(now, training.known(now))
     picture, beside = page.sides("lab")
     with beside:
         _controls(lab, text)
     with picture:
-        *ours, paper = pictures(now, text)
+        *ours, paper = pictures_of(lab, now, text)
         if ours:
             _ours(ours, lab, text)
         else:
             st.info(text("lab.none"))
+        training.section(lab.yours, now, text)
         st.header(text("lab.paper"), anchor=False)
         st.markdown(text("lab.paper_words"))
         page.picture(paper, text)

@@ -210,16 +210,22 @@ def mode() -> Mode:
 
 def picture(shown: Picture, text: Text) -> None:
     """Draw a figure, its notes, and its files to take along."""
+    sketch(shown, text)
     description = shown.description
-    if isinstance(description, Heatmaps):
-        _maps(shown)
-    else:
-        _axes(shown, description.title, text)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         notes(description.notes)
     downloads.show(shown, text)
+
+
+def sketch(shown: Picture, text: Text) -> None:
+    """Draw a figure alone."""
+    description = shown.description
+    if isinstance(description, Heatmaps):
+        _maps(shown)
+    else:
+        _axes(shown, description.title, text)
 
 
 def _maps(shown: Picture) -> None:
