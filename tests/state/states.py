@@ -14,7 +14,7 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.state import OWN, SETTINGS, State, opening
 from xpos_viz.state.changes import with_own
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
-from xpos_viz.state.settings import Ends, Few, Several, Whole
+from xpos_viz.state.settings import Ends, Few, Several, Typed, Whole
 from xpos_viz.texts import LANGUAGES
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
@@ -54,6 +54,9 @@ def legal_values(setting):
         return st.integers(setting.lower, setting.upper)
     if isinstance(setting, Few):
         return st.lists(st.sampled_from(KEPT), unique=True, max_size=setting.most).map(tuple)
+    if isinstance(setting, Typed):
+        letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+        return st.text(letters, max_size=setting.most // 4)
     if isinstance(setting, Ends):
         numbers = st.floats(setting.lower, setting.upper)
         return st.lists(numbers, min_size=2, max_size=2, unique=True).map(sorted).map(tuple)

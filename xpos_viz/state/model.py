@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from xpos_viz.experiment import Experiment, parse_encoding, written_encoding
 from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.captured import lookup as captured
 from xpos_viz.inputs.rotation import base_of as known_base
+from xpos_viz.inputs.rotation import own_value
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.lessons import ANSWERS, MAX_PLACES, STEPS
@@ -29,8 +30,9 @@ from xpos_viz.studies.resolving import WAYS
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
 
-LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent")
-"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart."""
+LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent", "text")
+"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart, or those
+of a model that read one."""
 
 LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
 """Kinds of masks of a long text."""
@@ -258,7 +260,8 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
     """Return the settings that a source opens with.
 
     A sample brings the base of its model, a head on which XPos matters, and a scale base
-    that suits its length; so does a capture, by its hash, but with the first of its heads.
+    that suits its length; so does a capture, by its hash, but with the first of its heads, and
+    with γ and B of its model where that has them.
 
     Raises
     ------
@@ -304,6 +307,11 @@ def source_of(experiment: Experiment) -> str:
     return experiment.to_dict()["source"]
 
 
+def has_gamma(inputs: Inputs) -> bool:
+    """Return whether a model has a γ of its own."""
+    return isinstance(inputs, Computed) and own_value(inputs.capture, "gamma") is not None
+
+
 def numbers(experiment: Experiment) -> dict[str, list[float]]:
     """Return the numbers that sliders show, by the name of the slider."""
     return {
@@ -329,9 +337,18 @@ def _brought(data: str) -> Experiment:
         )
     inputs = Captured(data, capture.layers[0])
     own, steps = capture.encodings[0], PARAMETERS["scale_base"].steps
-    scale_base = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
+    suiting = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
+    scale_base = own_value(capture, "scale_base") or suiting
     turned = capture.head_dim if own is None else own.rotary_width
-    return _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)
+    opened = _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)
+    gamma = own_value(capture, "gamma")
+    return opened if gamma is None else with_gamma(opened, gamma)
+
+
+def with_gamma(experiment: Experiment, gamma: float) -> Experiment:
+    """Return the experiment with another γ of XPos."""
+    first, second = experiment.encodings
+    return replace(experiment, encodings=(first, second.replace(gamma=gamma)))
 
 
 @lru_cache(maxsize=32)
