@@ -59,13 +59,8 @@ def tinted(reading: Reading, text: Text, colours: str = "blue_red") -> Passage:
     return Passage(
         title=(text("tokens.passage_title", query=query), text("tokens.passage_of", **names)),
         alt=text("tokens.passage_alt", query=query, **names, ends=_ends(reading, text)),
-        legend=(
-            text("tokens.gain"),
-            text("tokens.loss"),
-            text("tokens.points"),
-            text("tokens.asks"),
-            text("tokens.ahead"),
-        ),
+        legend=(text("tokens.gain"), text("tokens.loss"), text("tokens.points")),
+        roles=(("query", text("tokens.asks")), ("ahead", text("tokens.ahead"))),
         steps=tuple(map(number, STEPS)),
         tokens=tuple(_tokens(reading, text)),
         colours=colours,
