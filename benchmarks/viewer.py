@@ -66,7 +66,7 @@ class _Looks:
 
 def sliders(page: str) -> tuple[str, ...]:
     """Return the sliders of a page that are moved: γ and B, or what it has instead."""
-    own = {"learn": ("at",), "choose": ("wanted", "goal_length")}
+    own = {"learn": ("at",), "choose": ("wanted", "goal_length"), "lab": ("reach",)}
     return own.get(page, ("gamma", "scale_base"))
 
 

@@ -33,6 +33,7 @@ CASES = (
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
     ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
     ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
+    ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis"}),
 )
 NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
 OTHERS = {

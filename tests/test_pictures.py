@@ -22,6 +22,7 @@ ADDRESSES = (
     ("precision", {"formats": "float16", "text_length": "256"}),
     ("neighbours", SHORT | {"left": "nope", "right": "alibi", "distance": "64"}),
     ("choose", {"goal_length": "64", "second_goal": "headroom"}),
+    ("lab", {"lab_size": "quick", "blocks": "yes"}),
 )
 
 

@@ -52,9 +52,9 @@ REFUSALS = {
     ("curve", "--json", "--out", "a.csv"): "--json prints and --out writes; use one of them: "
     "--out a.json, for instance.",
     ("figure", "--out", "a.png"): "a page must be named; use one of: compare, learn, decay, "
-    "pairs, tokens, layers, long, precision, neighbours, choose.",
+    "pairs, tokens, layers, long, precision, neighbours, choose, lab.",
     ("figure", "maps", "--out", "a.png"): "unknown page 'maps'; use one of: compare, learn, decay, "
-    "pairs, tokens, layers, long, precision, neighbours, choose.",
+    "pairs, tokens, layers, long, precision, neighbours, choose, lab.",
     ("figure", "decay", "maps", "--out", "a.png"): "decay has no picture 'maps'; use one of: "
     "decay.",
     ("figure", "decay", "--curves", "", "--out", "a.png"): "with these settings decay has no "
@@ -67,7 +67,7 @@ REFUSALS = {
     ("figure", "--link", "http://[a/decay", "--out", "a.png"): "'http://[a/decay' is no link "
     "(Invalid IPv6 URL); use one that the dashboard shows under Share.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
-    "strong, long, blocks, fp16, wild.",
+    "strong, long, blocks, fp16, trained, wild.",
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
     "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "

@@ -57,7 +57,8 @@ def test_on_a_phone_the_picture_is_in_sight_while_a_slider_moves(name, visit):
     sliders = beside.get_by_test_id("stSlider")
     names = sliders.get_by_test_id("stWidgetLabel").all_inner_texts()
     text = texts("en")
-    last = ("gammas", "scale_bases") if name == "choose" else ("gamma", "scale_base")
+    own = {"choose": ("gammas", "scale_bases"), "lab": ("reach",)}
+    last = own.get(name, ("gamma", "scale_base"))
     assert names[-2:] == [text(f"ui.{key}") for key in last]
     picture.scroll_into_view_if_needed()
     picture.evaluate("(e) => e.scrollIntoView({ block: 'start' })")

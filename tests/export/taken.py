@@ -20,6 +20,7 @@ PAGES = {
     "precision": {"formats": "float16", "text_length": "256"},
     "neighbours": SMALL | {"left": "nope", "distance": "64"},
     "choose": {"goal_length": "64", "second_goal": "headroom"},
+    "lab": {"lab_size": "quick", "models": "rope,xpos_half"},
 }
 WITH_RECIPE = [form for form in FORMS if form != "csv"]
 SLIDE = Paper("slide", "dark", "Was man sieht: γ “…” <b>")

@@ -112,8 +112,9 @@ ADDRESSES = {
     "precision": {"text_length": "256"},
     "neighbours": {"name": "pronoun", "distance": "64"},
     "choose": {"goal_length": "64", "second_goal": "headroom"},
+    "lab": {"lab_size": "quick"},
 }
-STILL = ("learn", "choose")  # where one thing moves, or all that could is on the axes
+STILL = ("learn", "choose", "lab")  # where one thing moves, or all that could is on the axes
 
 
 @pytest.mark.parametrize("page", PICTURES)

@@ -77,7 +77,7 @@ def test_other_files_are_refused(content, message):
             {"page": "home"},
             (
                 "unknown page 'home'; use one of: compare, learn, decay, pairs, tokens, layers, "
-                "long, precision, neighbours, choose."
+                "long, precision, neighbours, choose, lab."
             ),
         ),
         (

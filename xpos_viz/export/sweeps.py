@@ -179,6 +179,11 @@ _SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingPr
         ("choose", "landscape"): lambda _: (),  # which has all γ and B already
         ("choose", "other_landscape"): lambda _: (),
         ("choose", "front"): lambda _: (),
+        ("lab", "lab_places"): lambda _: (),  # models are trained already
+        ("lab", "lab_means"): lambda _: (),
+        ("lab", "lab_excess"): lambda _: (),
+        ("lab", "lab_logits"): lambda _: (),
+        ("lab", "lab_paper"): lambda _: (),
     }
 )
 """The encodings that a picture of a page shows."""

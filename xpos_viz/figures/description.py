@@ -258,6 +258,13 @@ class Bars:
         Name and heights of each series, in the order of :data:`xpos_viz.theme.LINES`.
     y_limits
         As in :class:`Curves`.
+    lines
+        Place of each group in :data:`xpos_viz.theme.LINES`, where there is one series and each of
+        its bars is of another thing.
+    spans
+        Low and high of what lies around the bars of that series.
+    written
+        What is written above each of them, as lines.
     """
 
     name: str
@@ -269,6 +276,18 @@ class Bars:
     series: tuple[tuple[str, Numbers], ...]
     notes: tuple[str, ...] = ()
     y_limits: tuple[float, float] | None = None
+    lines: tuple[int, ...] = ()
+    spans: tuple[Numbers, Numbers] | None = None
+    written: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of the series, where colours tell them apart."""
+        return () if self.lines else tuple(name for name, _ in self.series)
+
+    def places(self, series: int) -> tuple[int, ...]:
+        """Place of each bar of a series in :data:`xpos_viz.theme.LINES`."""
+        return self.lines or (series,) * len(self.labels)
 
 
 @dataclass(frozen=True, eq=False)

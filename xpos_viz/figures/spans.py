@@ -133,7 +133,8 @@ def over_bar(maps: Heatmaps, bar: int, across: int) -> list[int]:
 
 def bar_limits(bars: Bars) -> tuple[float, float]:
     """Return the lowest and highest of bars, and 0, with some room."""
-    heights = finite(np.concatenate([heights for _, heights in bars.series]).astype(np.float64))
+    drawn = [*(heights for _, heights in bars.series), *(bars.spans or ())]
+    heights = finite(np.concatenate(drawn).astype(np.float64))
     return bars.y_limits or _limits(heights[~np.isnan(heights)])
 
 

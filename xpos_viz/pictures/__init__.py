@@ -7,6 +7,7 @@ from xpos_viz.pictures import (
     choose,
     compare,
     decay,
+    lab,
     layers,
     learn,
     long,
@@ -31,6 +32,7 @@ PICTURES: Mapping[str, Callable[[State, Text], tuple[Picture, ...]]] = MappingPr
         "precision": precision.pictures,
         "neighbours": neighbours.pictures,
         "choose": choose.pictures,
+        "lab": lab.pictures,
     }
 )
 """What forms the pictures of a page, by its name."""

@@ -23,6 +23,7 @@ from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
 from xpos_viz.state.settings import Words, ends, few, settings, several, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
+from xpos_viz.studies.lab import MODELS, REACH, SIZES
 from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
 from xpos_viz.studies.resolving import WAYS
@@ -48,6 +49,7 @@ CONTROLS: tuple[str, ...] = (
     *("normalisation", "resolution_over"),
     *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
     *("gammas", "scale_bases", "budget"),
+    *("lab_size", "models", "blocks", "reach"),
     *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
@@ -145,6 +147,9 @@ class State:
         wanted, the length that is judged, and the window of what is read of a text, tokens.
     gammas, scale_bases, budget
         Between which γ and B it is looked for, and at how many settings.
+    lab_size, models, blocks, reach
+        Lab: which trained models are looked at, whether they read with blockwise attention, and
+        how far (:class:`xpos_viz.studies.lab.Lab`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -200,6 +205,10 @@ class State:
     gammas: tuple[float, float] = ends((0.05, 3.2), 0.001, 100.0)
     scale_bases: tuple[float, float] = ends((32.0, 8192.0), 1.0, 1e9)
     budget: str = words(BUDGETS)
+    lab_size: str = words(SIZES)
+    models: tuple[str, ...] = several(MODELS, MODELS)
+    blocks: str = words(SWITCH)
+    reach: int = whole(REACH, 2, REACH)
     lesson: str = words(STEPS)
     at: int = whole(-1, -1, MAX_PLACES - 1)
     answers: tuple[str, ...] = several(ANSWERS, ())

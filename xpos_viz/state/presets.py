@@ -30,6 +30,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
             "precision",
             {"source": "expectation", "scale_base": "128", "text_length": "2048"},
         ),
+        "trained": ("lab", {"source": "expectation", "models": "rope,xpos_half"}),
         "wild": ("compare", {"source": "expectation", "length": "64", "scale_base": "1"}),
     }
 )

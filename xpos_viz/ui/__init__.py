@@ -18,6 +18,7 @@ from xpos_viz.ui import (
     choose,
     compare,
     decay,
+    lab,
     layers,
     learn,
     livemap,
@@ -43,6 +44,7 @@ PAGES = {
     "precision": precision.show,
     "neighbours": neighbours.show,
     "choose": choose.show,
+    "lab": lab.show,
 }
 """What draws each page, by its name in the address."""
 

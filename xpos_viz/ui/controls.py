@@ -154,6 +154,18 @@ def choose(text: Text, name: str, names: Callable[[str], str] | None = None) -> 
     )
 
 
+def switch(text: Text, name: str) -> None:
+    """Draw a switch of a setting that is off or on."""
+    widgets.control(
+        st.toggle,
+        name,
+        text(f"ui.{name}"),
+        getattr(state(), name) == "yes",
+        lambda old, new: with_setting(name, old, SWITCH[new]),
+        help=text(f"ui.{name}_help"),
+    )
+
+
 def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     """Draw a slider of a setting that is a whole number, over some of its values."""
     widgets.series(text, name, steps, getattr(state(), name), None, _set(name))

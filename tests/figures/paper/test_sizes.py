@@ -49,6 +49,7 @@ ADDRESSES = {
     "precision": {"text_length": "256"},
     "neighbours": {"left": "yarn", "right": "alibi", "distance": "64"},
     "choose": {"name": "pronoun", "goal_length": "64", "second_goal": "disturbed"},
+    "lab": {"lab_size": "quick"},
 }
 each_size = pytest.mark.parametrize("size", SIZES)
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -30,8 +30,8 @@ def entries(description: Description) -> list[Entry]:
             labels = [curve.label for curve in description.curves]
             return [(label, _line(*drawn)) for label, drawn in zip(labels, strokes, strict=True)]
         case Bars():
-            names = [name for name, _ in description.series]
-            return [(name, _sign("block", stroke(at)[0])) for at, name in enumerate(names)]
+            names = enumerate(description.entries)
+            return [(name, _sign("block", stroke(at)[0])) for at, name in names]
         case Plane() if len(description.drawn) <= _NAMED:
             labels = enumerate(description.labels[point] for point in description.drawn)
             return [(label, _line(stroke(place)[0], "solid")) for place, label in labels]

@@ -1,0 +1,54 @@
+"""What trained models lose beyond their training length, and what the paper reports."""
+
+from functools import partial
+
+import pandas as pd
+
+from xpos_viz.figures.lab import (
+    excess_bars,
+    logit_curves,
+    mean_curves,
+    paper_curves,
+    place_curves,
+)
+from xpos_viz.lessons.longer import LENGTHS, PAPER
+from xpos_viz.pictures.picture import Picture
+from xpos_viz.state import State
+from xpos_viz.studies.lab import MODELS, Lab, by_place, profile, spread
+from xpos_viz.texts import Text
+
+
+def pictures(state: State, text: Text) -> tuple[Picture, ...]:
+    """The models that are chosen, if there are any, and after them what the paper reports."""
+    lab, logarithmic = asked(state), state.axis == "log"
+    paper = Picture(paper_curves(text), paper_table)
+    if not lab.models:
+        return (paper,)
+    return (
+        Picture(
+            place_curves(lab, text, logarithmic=logarithmic),
+            partial(by_place, lab, lab.mask, lab.sliding),
+        ),
+        Picture(mean_curves(lab, text), partial(spread, lab, "mean")),
+        Picture(excess_bars(lab, text), partial(spread, lab, "excess")),
+        Picture(logit_curves(lab, text, logarithmic=logarithmic), partial(profile, lab)),
+        paper,
+    )
+
+
+def asked(state: State) -> Lab:
+    """Which models are looked at."""
+    models = tuple(name for name in MODELS if name in state.models)
+    return Lab(state.lab_size, models, state.blocks == "yes", state.reach)
+
+
+def paper_table() -> pd.DataFrame:
+    """Return the paper's perplexities: table, method, length (tokens) and perplexity."""
+    return pd.DataFrame(
+        [
+            {"table": number, "method": method, "length": length, "perplexity": value}
+            for number, table in ((2, "perplexity"), (5, "parts"))
+            for method, values in PAPER[table].items()
+            for length, value in zip(LENGTHS[table], values, strict=True)
+        ]
+    )
