@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from xpos_viz.figures.description import Curve, Curves, Mark
-from xpos_viz.figures.lab import model_lines, names
+from xpos_viz.figures.lab import model_lines, names, read_words
 from xpos_viz.figures.passage import Passage, Token
-from xpos_viz.figures.words import clauses, curve_ends, fixed, mask_words, number, rounded
+from xpos_viz.figures.words import clauses, curve_ends, fixed, number, rounded
 from xpos_viz.inputs.labels import gap, label
 from xpos_viz.studies.reading import EDGE, WINDOW, Costs, Read, running, words_of
 from xpos_viz.texts import Text
@@ -56,14 +56,11 @@ def costs_curves(read: Read, found: Sequence[Costs], text: Text) -> Curves:
         name="lab_reading",
         alt=text(
             "reading.alt",
-            mask=mask_words(read.lab.mask, text),
+            read=read_words(read.lab, text),
             ends=curve_ends([(each.label, each.y[~np.isnan(each.y)]) for each in curves], text),
             lost=clauses(list(lost_words(read, found, text)), text),
         ),
-        title=(
-            text("reading.curves"),
-            text("lab.read", mask=mask_words(read.lab.mask, text)),
-        ),
+        title=(text("reading.curves"), read_words(read.lab, text)),
         x=text("reading.place"),
         y=text("reading.bits", window=number(WINDOW)),
         logarithmic=False,
@@ -105,7 +102,7 @@ def shaded(read: Read, costs: Costs, text: Text, colours: str = "blue_red") -> P
     return Passage(
         title=(
             text("reading.shaded", model=model),
-            text("reading.shaded_by", mask=mask_words(read.lab.mask, text), length=_l(read)),
+            text("reading.shaded_by", read=read_words(read.lab, text), length=_l(read)),
         ),
         alt=text("reading.shaded_alt", lost=clauses(list(lost_words(read, [costs], text)), text)),
         legend=(text("reading.more"), text("reading.less"), text("reading.unit")),
@@ -130,7 +127,7 @@ def _tokens(read: Read, costs: Costs, text: Text) -> Iterator[Token]:
             _told(costs, part, text) if part.stop > read.length else "",
             level,
             "gain" if marked else "",
-            "query" if part.start < read.length < part.stop + 1 else "",
+            "query" if part.start <= read.length < part.stop else "",
             text("reading.said", more=rounded(mean)) if marked else "",
         )
 

@@ -12,18 +12,25 @@ from xpos_viz.figures.lab import (
     place_curves,
 )
 from xpos_viz.lessons.longer import LENGTHS, PAPER
+from xpos_viz.pictures import reading
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.state import State
 from xpos_viz.studies.lab import MODELS, Lab, by_place, profile, spread
+from xpos_viz.studies.reading import Read
 from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
-    """The models that are chosen, if there are any, and after them what the paper reports."""
+    """What the models lose, if any are chosen, on many texts and on one; and the paper's."""
+    read = reading.pictures(Read(asked(state), state.passage), text)
+    return (*of_models(state, text), *read, of_paper(text))
+
+
+def of_models(state: State, text: Text) -> tuple[Picture, ...]:
+    """What the models lose that are chosen, if there are any."""
     lab, logarithmic = asked(state), state.axis == "log"
-    paper = Picture(paper_curves(text), paper_table)
     if not lab.models:
-        return (paper,)
+        return ()
     return (
         Picture(
             place_curves(lab, text, logarithmic=logarithmic),
@@ -32,8 +39,12 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
         Picture(mean_curves(lab, text), partial(spread, lab, "mean")),
         Picture(excess_bars(lab, text), partial(spread, lab, "excess")),
         Picture(logit_curves(lab, text, logarithmic=logarithmic), partial(profile, lab)),
-        paper,
     )
+
+
+def of_paper(text: Text) -> Picture:
+    """What the paper reports."""
+    return Picture(paper_curves(text), paper_table)
 
 
 def asked(state: State) -> Lab:

@@ -20,12 +20,13 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import Words, ends, few, settings, several, whole, words
+from xpos_viz.state.settings import Words, ends, few, settings, several, typed, whole, words
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.lab import MODELS, REACH, SIZES
 from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
+from xpos_viz.studies.reading import MOST
 from xpos_viz.studies.resolving import WAYS
 
 SWITCH: tuple[str, ...] = ("no", "yes")
@@ -49,7 +50,7 @@ CONTROLS: tuple[str, ...] = (
     *("normalisation", "resolution_over"),
     *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
     *("gammas", "scale_bases", "budget"),
-    *("lab_size", "models", "blocks", "reach"),
+    *("lab_size", "models", "blocks", "reach", "passage", "reader"),
     *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
@@ -150,6 +151,9 @@ class State:
     lab_size, models, blocks, reach
         Lab: which trained models are looked at, whether they read with blockwise attention, and
         how far (:class:`xpos_viz.studies.lab.Lab`).
+    passage, reader
+        A text that they read, none for the first on which they were measured, and the model whose
+        words are shown (:class:`xpos_viz.studies.reading.Read`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -209,6 +213,8 @@ class State:
     models: tuple[str, ...] = several(MODELS, MODELS)
     blocks: str = words(SWITCH)
     reach: int = whole(REACH, 2, REACH)
+    passage: str = typed(MOST)
+    reader: str = words(MODELS)
     lesson: str = words(STEPS)
     at: int = whole(-1, -1, MAX_PLACES - 1)
     answers: tuple[str, ...] = several(ANSWERS, ())

@@ -31,7 +31,6 @@ WINDOW = 64
 EDGE = 0.5
 """Bits per byte: who loses more than that has lost the thread."""
 
-_FEWEST = WINDOW // 4  # bytes of which a mean is drawn
 _BEFORE = "\n"  # what is read before a text, so that its first byte costs something too
 _WORD = re.compile(r"\s*(?:\w{1,12}|[^\w\s]{1,12}|\Z)")
 
@@ -118,7 +117,8 @@ class Costs:
 
 def running(values: Bits) -> Bits:
     """Return the mean of the last :data:`WINDOW` values, NaN where there are too few of them."""
-    return pd.Series(values).rolling(WINDOW, min_periods=_FEWEST).mean().to_numpy()
+    fewest = min(WINDOW // 4, len(values))
+    return pd.Series(values).rolling(WINDOW, min_periods=fewest).mean().to_numpy()
 
 
 def costs(read: Read, report: Report = lambda _: None) -> tuple[Costs, ...]:

@@ -28,6 +28,7 @@ _PLACES: Mapping[str, Callable[[], None]] = MappingProxyType(
     {"compare": compare.show, "tokens": tokens.show, "long": long.show}
 )
 _CUT = "passage_cut"
+_HIGH = 480  # pixels of the text, which may be long
 
 
 def section(now: State, text: Text) -> None:
@@ -36,8 +37,6 @@ def section(now: State, text: Text) -> None:
     st.header(text("reading.title"), anchor=False)
     st.markdown(text("reading.words"))
     _typed(read, text)
-    if not read.lab.models:
-        return
     work = working(read, partial(costs, read), "reading")
     if shown(work, text):
         _seen(read, work.result, now, text)
@@ -85,7 +84,8 @@ def _seen(read: Read, found: tuple[Costs, ...], now: State, text: Text) -> None:
         help=text("ui.reader_help"),
     )
     costs_of = next(each for each in found if each.name == name)
-    st.html(markup(shaded(read, costs_of, text, now.colours), page.mode()))
+    with st.container(height=_HIGH, key="words"):
+        st.html(markup(shaded(read, costs_of, text, now.colours), page.mode()))
     _ways(read, name, text)
 
 
