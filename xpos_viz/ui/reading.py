@@ -52,7 +52,7 @@ def _typed(read: Read, text: Text) -> None:
         _with_passage,
         max_chars=MOST,
         placeholder=text("reading.placeholder"),
-        help=text("ui.passage_help", most=number(MOST)),
+        help=text("ui.passage_help", cap=number(MOST)),
     )
     if read.passage and (read.text != read.passage or st.session_state.get(_CUT) == read.passage):
         st.info(text("reading.cut", bytes=number(read.size)))
@@ -103,12 +103,13 @@ def _open(place: str, read: Read, name: str, text: Text) -> None:
     """Show on another page what the model computes on the text."""
     try:
         data = keep(queries_and_keys(read, name))
-        upload.bring(data, lambda old: _with_model(old, data, read))
+        address = to_address(_with_model(state(), data, read))
     except ValueError as error:
         st.error(text("own.refused", reason=plain(str(error))))
         return
+    upload.remember(data)
     there = st.Page(_PLACES[place], title=text(f"pages.{place}.link"), url_path=place)
-    st.switch_page(there, query_params=to_address(state()))
+    st.switch_page(there, query_params=address)
 
 
 def _with_model(old: State, data: str, read: Read) -> State:
