@@ -144,4 +144,4 @@ def test_queries_and_keys_are_those_of_what_is_read(untrained):
     heard = untrained("quick", "xpos_half").listen(torch.tensor([[*read.text.encode()]]))
     assert torch.equal(capture.k[1], heard[1][1][0])
     assert (capture.model, capture.text) == ("lab-quick-xpos_half", "é" * 512)
-    assert capture.encodings[0]["scale_base"] == 32
+    assert capture.encoding(0)["scale_base"] == 32

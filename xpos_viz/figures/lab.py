@@ -15,7 +15,6 @@ from xpos_viz.figures.words import (
     rounded,
     short_labels,
     tiny,
-    tokens,
 )
 from xpos_viz.lessons.longer import LENGTHS, PAPER
 from xpos_viz.studies.lab import (
@@ -66,7 +65,7 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
     """
     found, near, length = by_place(lab, lab.mask), reference(lab), lab.setting.length
     label = text("lab.sliding", name=names(lab, text)[lab.models[0]], length=number(length))
-    level = Curve(label, _column(near, "place"), _column(near, "value"), line=LEVEL, dash="dot")
+    level = Curve(label, _column(near, "place"), _column(near, "value"), line=LEVEL, dash="solid")
     curves = [*_curves(lab, found, "place", text), level]
     return Curves(
         name="lab_places",
@@ -140,7 +139,7 @@ def logit_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
         name="lab_logits",
         alt=_alt("logits", curves, lab, text),
         title=(text("lab.title.logits"), text("lab.averaged")),
-        x=text("figure.lag_axis"),
+        x=text("lab.axis.lag"),
         y=text("lab.axis.logit"),
         logarithmic=logarithmic,
         curves=tuple(curves),
@@ -152,17 +151,13 @@ def logit_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
 
 def paper_curves(text: Text) -> Curves:
     """Describe the perplexities that the paper reports, of its tables 2 and 5."""
-    tables = ("perplexity", "parts")
-    found = {name: (LENGTHS[table], row) for table in tables for name, row in PAPER[table].items()}
-    found |= {name: (LENGTHS[tables[0]], row) for name, row in PAPER[tables[0]].items()}
+    found = {  # where both tables have a method, the first one has more lengths
+        name: (np.array(LENGTHS[table], np.float64), np.array(row))
+        for table in ("parts", "perplexity")
+        for name, row in PAPER[table].items()
+    }
     curves = [
-        Curve(
-            text(f"learn.tables.{name}"),
-            np.array(found[name][0], np.float64),
-            np.array(found[name][1], np.float64),
-            line=line,
-            dash=dash,
-        )
+        Curve(text(f"learn.tables.{name}"), *found[name], line=line, dash=dash)
         for name, (line, dash) in _PAPER_LINES.items()
     ]
     at = LENGTHS["perplexity"].index(_PAPER_TRAINED)
@@ -207,7 +202,9 @@ def resolution_rows(resolved: pd.DataFrame, lab: Lab, text: Text) -> pd.DataFram
     return pd.DataFrame(
         [[rounded(value) for value in resolved.loc[name]] for name in resolved.index],
         index=pd.Index([named[name] for name in resolved.index]),
-        columns=pd.Index([tokens(int(length), text) for length in resolved.columns]),
+        columns=pd.Index(
+            [text("lab.bytes", count=number(int(length))) for length in resolved.columns]
+        ),
     )
 
 

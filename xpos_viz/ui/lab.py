@@ -1,12 +1,12 @@
 """The page of trained models: what they lose beyond what they have seen."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from xpos_viz.figures.lab import excess_words, names, resolution_rows
-from xpos_viz.figures.words import clauses, fixed, listed, number, sentences
+from xpos_viz.figures.lab import names, resolution_rows
+from xpos_viz.figures.words import fixed, listed, number
 from xpos_viz.lab import evaluation, measured, paired_excess, train
 from xpos_viz.pictures import Picture
 from xpos_viz.pictures.lab import asked, of_models, of_paper
@@ -76,67 +76,73 @@ def _ours(pictures: Sequence[Picture], lab: Lab, text: Text) -> None:
 def _seen(lab: Lab, text: Text) -> Iterator[str]:
     """What the tables say, what hides it, and what does not follow from it."""
     whole, blockwise = (excess(lab, mask) for mask in lab.masks)
-    length, longest = lab.setting.length, lab.setting.longest
-    sizes = {"length": number(length), "longest": number(longest), "twice": number(2 * length)}
-    order = ranked(whole["value"])
-    yield text("lab.notice.order", each=excess_words(whole.loc[order], lab, text), **sizes)
-    yield from _against(whole, lab, text)
-    yield _blocks(whole, blockwise, lab, text)
-    yield _hidden(lab, text, sizes)
-    yield _resolution(order, lab, text, sizes)
+    yield from _order(whole, lab, text)
+    yield from _rescue(whole, blockwise, lab, text)
+    yield from _hidden(lab, text)
+    yield _resolution(ranked(whole["value"]), lab, text)
     yield text("lab.notice.limits")
 
 
-def _against(whole: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
+def _order(whole: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
     """Whether all seeds of RoPE lose more than all of XPos."""
-    if "rope" not in lab.models:
+    others = [name for name in _ROTARY[1:] if name in lab.models]
+    if "rope" not in lab.models or not others:
         return
-    for name in ("xpos_half", "xpos_512"):
-        if name in lab.models:
-            least, most = float(whole["least"]["rope"]), float(whole["most"][name])
+    least, most = float(whole["least"]["rope"]), whole["most"][others]
+    for key, found in (("apart", most[most < least]), ("together", most[most >= least])):
+        if len(found):
             yield text(
-                f"lab.notice.{'apart' if least > most else 'together'}",
-                xpos=names(lab, text)[name],
+                f"lab.notice.{key}",
+                xpos=_names(found.index, lab, text),
                 seeds=number(lab.seeds),
+                longest=number(lab.setting.longest),
                 least=fixed(least, 3),
-                most=fixed(most, 3),
+                most=fixed(found.max(), 3),
             )
 
 
-def _blocks(whole: pd.DataFrame, blockwise: pd.DataFrame, lab: Lab, text: Text) -> str:
-    """What blockwise attention leaves, and whether RoPE and XPos are rescued by it."""
+def _rescue(whole: pd.DataFrame, blockwise: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
+    """What blockwise attention leaves of what RoPE and XPos lose."""
     chosen = [name for name in _ROTARY if name in lab.models]
-    left = blockwise.loc[chosen, "value"].abs() < _RESCUED * whole.loc[chosen, "value"]
-    said = text(
-        "lab.notice.blocks",
+    if not chosen:
+        return
+    most, before = blockwise["most"][chosen], whole["least"][chosen]
+    yield text(
+        f"lab.notice.{'rescued' if (most < _RESCUED * before).all() else 'left'}",
+        names=_names(most.index, lab, text),
         size=number(lab.setting.length // 2),
-        each=excess_words(blockwise, lab, text),
+        most=fixed(most.max(), 3),
+        before=fixed(before.min(), 3),
     )
-    return sentences([said, text("lab.notice.rescued")], text) if chosen and left.all() else said
 
 
-def _hidden(lab: Lab, text: Text, sizes: Mapping[str, str]) -> str:
-    """What the mean says of the first bytes beyond L, and what the pairs say."""
-    named = names(lab, text)
-    each = [
-        text("lab.notice.both", name=named[str(name)], **_numbers(row))
-        for name, row in doubled(lab).iterrows()
-    ]
-    return text("lab.notice.mean", each=clauses(each, text), **sizes)
+def _hidden(lab: Lab, text: Text) -> Iterator[str]:
+    """Whose mean falls beyond L while its bytes there lose."""
+    found, named = doubled(lab), names(lab, text)
+    length = lab.setting.length
+    for name, row in found[(found["change"] < 0) & (found["least"] > 0)].iterrows():
+        yield text(
+            "lab.notice.hidden",
+            name=named[str(name)],
+            length=number(length),
+            twice=number(2 * length),
+            change=fixed(-row["change"], 3),
+            **{key: fixed(row[key], 3) for key in ("excess", "least", "most")},
+        )
 
 
-def _resolution(order: Sequence[str], lab: Lab, text: Text, sizes: Mapping[str, str]) -> str:
+def _resolution(order: Sequence[str], lab: Lab, text: Text) -> str:
     """Whether resolution sorts the models as what they lose does."""
-    named = names(lab, text)
     highest = ranked(-resolved(lab)[lab.setting.longest])
-    said = {"losses": order, "resolution": highest}
     return text(
         f"lab.notice.{'same' if order == highest else 'other'}_order",
-        **{key: listed([named[name] for name in given], text) for key, given in said.items()},
-        **sizes,
+        losses=_names(order, lab, text),
+        resolution=_names(highest, lab, text),
+        longest=number(lab.setting.longest),
     )
 
 
-def _numbers(row: pd.Series) -> dict[str, str]:
-    """Numbers of a row, by their names."""
-    return {str(name): fixed(value, 3) for name, value in row.items()}
+def _names(models: Iterable[str], lab: Lab, text: Text) -> str:
+    """What some models are called, one after the other."""
+    named = names(lab, text)
+    return listed([named[name] for name in models], text)
