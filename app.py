@@ -10,10 +10,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported: on
 
 import streamlit as st
 
-from xpos_viz.ui import main, prepare, routes
+from xpos_viz.ui import main, middleware, prepare, routes
 
 if __name__ == "__main__":
     main()
 else:
     prepare()
-    app = st.App(__file__, routes=routes())
+    app = st.App(__file__, routes=routes(), middleware=middleware())

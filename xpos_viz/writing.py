@@ -31,9 +31,9 @@ def check(path: Path) -> None:
         beside.touch()
 
 
-def clear(folder: Path) -> None:
-    """Remove what a process left that was killed while it wrote there."""
-    for left in folder.glob(".*.part"):
+def clear(folder: Path, name: str = "*") -> None:
+    """Remove what a process left that was killed while it wrote there, of one file or of all."""
+    for left in folder.glob(f".{name}.*.part"):
         left.unlink(missing_ok=True)
 
 

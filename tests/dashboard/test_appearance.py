@@ -19,6 +19,22 @@ from tests.pages import grab
 from xpos_viz.texts import LANGUAGES, texts
 
 pytestmark = pytest.mark.browser
+FOLLOWED = """(maps) => Boolean(
+  maps.compareDocumentPosition(maps.parentNode.querySelector(".lm-controls")) & 4  // following
+)"""
+LINES = """(element, words) => {
+  const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), range = new Range();
+  let node;
+  while ((node = walk.nextNode()))
+    if (node.data.includes(words)) {
+      range.setStart(node, node.data.indexOf(words));
+      range.setEnd(node, node.data.indexOf(words) + words.length);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+    }
+}"""
+WORDED = """(items) => [
+  ...items.querySelectorAll("[role=menuitemradio], [data-testid=stMainMenuItemLabel]"),
+].map((item) => [getComputedStyle(item).fontSize, getComputedStyle(item, "::after").content])"""
 MOVES_ALONE = """(maps) => [
   maps.scrollWidth > maps.clientWidth,
   document.body.scrollWidth <= innerWidth,
@@ -106,6 +122,19 @@ def test_a_narrow_screen_has_no_overflow_and_stacked_panels(language, visit):
     fits(page)
 
 
+@pytest.mark.parametrize("address", [SHORT, SHORT | {"present": "yes"}])
+def test_on_a_phone_the_picture_comes_first_and_its_controls_stay_at_the_foot(address, visit):
+    page = visit(address, width=390, height=844)
+    maps, controls = page.locator(".lm-maps"), page.locator(".lm-controls")
+    assert maps.bounding_box()["y"] < controls.bounding_box()["y"] < 844 - 200
+    foot = controls.evaluate("(controls) => controls.getBoundingClientRect().bottom")
+    assert foot == pytest.approx(844, abs=1)
+    assert maps.evaluate(FOLLOWED)  # keys come to the picture first, too
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    becomes(lambda: maps.evaluate(FOLLOWED), False, "that controls come after the maps")
+    assert controls.bounding_box()["y"] < maps.bounding_box()["y"]
+
+
 def fits(page):
     """Nothing scrolls sideways, and no control is beyond an edge."""
     for element in (page.locator("html"), page.get_by_test_id("stMain")):
@@ -132,3 +161,33 @@ def test_on_a_phone_maps_side_by_side_move_sideways_and_the_page_does_not(name, 
     becomes(lambda: maps.evaluate("(maps) => maps.scrollLeft > 0"), True, "maps that were moved")
     page.set_viewport_size({"width": 1440, "height": 1000})
     becomes(lambda: maps.get_attribute("tabindex"), None, "a stop of the keys")
+
+
+@pytest.mark.parametrize(
+    ("name", "element", "words"),
+    [
+        ("layers", "h1", "每一个头"),
+        ("neighbours", ".stTable th:nth-child(4)", "个词元"),
+        ("precision", ".stTable th:nth-child(3)", "从头算起"),
+        ("tokens", ".xv-passage p:nth-of-type(2)", "γ\u00a00.4"),
+        ("tokens", ".xv-passage p:nth-of-type(3)", "（百分点）"),
+    ],
+)
+def test_chinese_titles_and_heads_of_tables_break_where_a_reader_pauses(
+    name, element, words, visit
+):
+    page = visit({"name": "harbour", "lang": "zh"}, width=390)
+    page.get_by_role("link", name=texts("zh")(f"pages.{name}.link"), exact=True).click()
+    titled = page.locator(element).first
+    titled.wait_for()
+    assert titled.evaluate(LINES, words) == 1
+
+
+def test_the_menu_is_in_words_of_the_page(visit):
+    page, text = visit(SHORT | {"lang": "zh"}), texts("zh")
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    items = page.get_by_test_id("stMainMenuList")
+    items.wait_for()
+    shown = items.evaluate(WORDED)
+    said = [text(f"ui.menu.{name}") for name in ("system", "light", "dark", "print", "record")]
+    assert shown == [["0px", f'"{words}"'] for words in said]

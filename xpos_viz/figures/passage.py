@@ -7,6 +7,7 @@ the text's. What a tint says is said by a line under the token, a mark, and in w
 from dataclasses import dataclass
 from html import escape
 
+from xpos_viz.figures.words import bound
 from xpos_viz.theme import INKS, PALETTES, Mode
 
 LEVELS = 5
@@ -15,7 +16,7 @@ LEVELS = 5
 _STRENGTH: dict[Mode, float] = {"light": 0.55, "dark": 0.85}  # of the full tint
 _STYLE = """<style>
 .xv-passage {{ color: {text}; line-height: 2; white-space: pre-wrap; overflow-wrap: anywhere; }}
-.xv-passage p {{ margin: 0 0 0.2rem; line-height: 1.5; white-space: normal; }}
+.xv-passage p {{ margin: 0 0 0.2rem; line-height: 1.5; white-space: normal; word-break: keep-all; }}
 .xv-passage p:last-of-type {{ margin-bottom: .6rem; }}
 .xv-passage b {{ font-size: 1rem; }}
 .xv-passage .xv-faint {{ color: {faint}; }}
@@ -112,7 +113,7 @@ def markup(passage: Passage, mode: Mode = "light") -> str:
     str
         A style and one element.
     """
-    first, *rest = (escape(line) for line in passage.title)
+    first, *rest = (escape(bound(line)) for line in passage.title)
     lines = "".join(f'<p class="xv-faint">{line}</p>' for line in rest)
     body = "".join(map(_written, passage.tokens))
     return (

@@ -19,6 +19,7 @@ from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
 _DIGITS = 12  # of the hash of data, enough to know them again
+_VALUED = re.compile(r"(?:(?<=\b[A-Za-zα-ω])|(?<=\b[A-Za-z]₀)) (?=[\d−])")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -278,6 +279,17 @@ def _setting(parameter: Parameter, value: Value, text: Text) -> str:
         most=number(float(np.max(value))),
         count=len(value),
     )
+
+
+def bound(words: str) -> str:
+    r"""Keep each symbol, a letter, in one line with its value.
+
+    Examples
+    --------
+    >>> bound("base 500, γ 0.4, L₀ 2,048")
+    'base 500, γ\xa00.4, L₀\xa02,048'
+    """
+    return _VALUED.sub("\u00a0", words)
 
 
 def family_name(family: Family, text: Text) -> str:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +185,3 @@ class Chapter:
 
     name: str
     steps: tuple[Step, ...]
-
-
-NOTHING: Mapping[str, float | str] = MappingProxyType({})
-"""No numbers."""

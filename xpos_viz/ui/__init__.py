@@ -5,7 +5,8 @@ from functools import partial
 from urllib.parse import quote
 
 import streamlit as st
-from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -51,16 +52,8 @@ PAGES = {
 HOME = "compare"
 """The page of an address without a name; files and people name it all the same."""
 
-_SERVED = ("_stcore", "app", "auth", "component", "media", "static")  # Streamlit's own folders
-
-
-class _Page(StringConvertor):
-    """The first name of an address that could be a page's."""
-
-    regex = rf"(?!(?:{'|'.join(_SERVED)})/)[^/]+"
-
-
-register_url_convertor("page", _Page())
+_SHELL = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}
+"""What Streamlit says of the one document that is every page; files to take along say less."""
 
 
 def prepare() -> None:
@@ -76,21 +69,27 @@ def prepare() -> None:
 
 
 def routes() -> list[Route]:
-    """Return what the server answers beside the pages: what lies below a page leads to it."""
+    """Return what the server answers beside the pages."""
+    return [livemap.route()]
+
+
+def middleware() -> list[Middleware]:
+    """Return what stands before the server: what lies below a page leads to it."""
     below = st.get_option("server.baseUrlPath").strip("/")
-    root = f"/{below}/" if below else "/"
-    return [livemap.route(), Route(f"{root}{{name:page}}/{{rest:path}}", partial(_home, root))]
+    lead = partial(_lead, f"/{below}/" if below else "/")
+    return [Middleware(BaseHTTPMiddleware, dispatch=lead)]
 
 
-async def _home(root: str, request: Request) -> Response:
-    """The way to a page from an address below it, where Streamlit would show an empty one.
+async def _lead(root: str, request: Request, answer: RequestResponseEndpoint) -> Response:
+    """The way to a page from an address below it, where Streamlit would send an empty one.
 
-    A page that there is not is said to be missing there. What Streamlit's own script asks for
-    below a page is not there, as ever.
+    A page that there is not is said to be missing there.
     """
-    if request.path_params["rest"].startswith("_stcore"):
-        return Response(status_code=404)
-    page = root + quote(request.path_params["name"])
+    response = await answer(request)
+    name, *rest = request.scope["path"].removeprefix(root).split("/")
+    if not rest or not _SHELL.items() <= dict(response.headers).items():
+        return response
+    page = root + quote(name)
     return RedirectResponse(f"{page}?{request.url.query}" if request.url.query else page)
 
 

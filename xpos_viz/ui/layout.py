@@ -1,6 +1,8 @@
 """How pages are laid out: what stands where, on wide and narrow screens and with large type."""
 
+import json
 import math
+from collections.abc import Mapping
 from string import Template
 
 from xpos_viz.encoding import REGISTRY
@@ -16,7 +18,11 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
-.stHeading { text-wrap: balance; }
+/* Chinese breaks between any two letters: titles and heads of tables only where a reader pauses */
+.stHeading { text-wrap: balance; overflow-wrap: break-word; }
+:is(.stHeading, .stTable.stTable th) * { word-break: keep-all; }
+/* and has no letters that lean */
+:lang(zh) em { font-style: normal; font-weight: 600; }
 /* a formula that is too wide goes on in the next line */
 .stMarkdown .katex-display { overflow: visible; }
 .stMarkdown .katex-display > .katex { white-space: normal; }
@@ -72,6 +78,8 @@ ul.xv-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; 
 .xv-legend span { flex: none; }
 .xv-line { width: 30px; height: 2px; margin-top: .7em; }
 .xv-block { width: .75rem; height: .75rem; margin-top: .3em; }
+/* what is taken, and how much of it, stands below */
+.st-key-own [data-testid="stFileUploaderDropzoneInstructions"] { display: none; }
 /* tables of words and numbers fit, or move sideways */
 .stTable { overflow-x: auto; }
 """
@@ -140,6 +148,7 @@ _NARROW = """
   padding-right: var(--edge);
 }
 .stTable :is(td, th) { padding-inline: .25rem; }
+.stTable.stTable th * { font-size: .8125rem; }
 .stTable {
   background:
     linear-gradient(to left, $page 1rem, #0000) right / 3rem 100% no-repeat local,
@@ -184,6 +193,22 @@ def following(key: str, height: float, fit: Fit) -> str:
     }
     rules = " ".join(f"--{name}: {size};" for name, size in sizes.items())
     return f"<style>.st-key-{key} > * {{ {rules} }}</style>"
+
+
+def worded(words: Mapping[str, str]) -> str:
+    """Return the style by which Streamlit's own words, which are English, are those of a language.
+
+    Parameters
+    ----------
+    words
+        What is to be read, by the selector of the element that says it in English.
+    """
+    rules = " ".join(
+        f"{place} {{ font-size: 0; }} "
+        f"{place}::after {{ content: {json.dumps(said, ensure_ascii=False)}; font-size: .875rem; }}"
+        for place, said in words.items()
+    )
+    return f"<style>{rules}</style>"
 
 
 def style(mode: Mode, *, large: bool) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from xpos_viz.attention import attention_logits
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.figures.neighbours import family_words, share_rows
-from xpos_viz.figures.words import family_name, percent, portion, rounded, tokens
+from xpos_viz.figures.words import bound, family_name, percent, portion, rounded, tokens
 from xpos_viz.kernel import attention_scores
 from xpos_viz.pictures.neighbours import pictures, side_by_side
 from xpos_viz.results import Result
@@ -72,7 +72,9 @@ def _table(now: State, text: Text) -> None:
     st.table(share_rows(encodings, text, lags))
     downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings, lags), text)
     rows = [family_words(encoding, text) for encoding in encodings]
-    st.markdown("\n".join(f"- **{name}**  \n  {formula}  \n  {of}" for name, formula, of in rows))
+    st.markdown(
+        "\n".join(f"- **{bound(name)}**  \n  {formula}  \n  {of}" for name, formula, of in rows)
+    )
 
 
 def _seen(result: Result, distance: int, text: Text) -> list[str]:

@@ -18,7 +18,7 @@ from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Heatmaps, Plane
 from xpos_viz.figures.screen import legends
-from xpos_viz.figures.words import encoding_words
+from xpos_viz.figures.words import bound, encoding_words
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -53,6 +53,15 @@ _REACHED = """function reach(place) {
 }"""
 """Lets the keyboard reach maps while they go on beyond the edge, so that its arrows move them."""
 
+_MENU = {
+    "system": '[data-testid="stMainMenuItem-theme-System"]',
+    "light": '[data-testid="stMainMenuItem-theme-Light"]',
+    "dark": '[data-testid="stMainMenuItem-theme-Dark"]',
+    "print": '[data-testid="stMainMenuItem-print"] [data-testid=stMainMenuItemLabel]',
+    "record": '[data-testid="stMainMenuItem-recordScreencast"] [data-testid=stMainMenuItemLabel]',
+}
+"""The words of Streamlit's menu."""
+
 _SHARE, _CHOSEN = "share", "chosen"
 _SELDOM = 86_400  # seconds
 _BARE = {"displayModeBar": False, "scrollZoom": False}
@@ -78,6 +87,7 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> PopoverContaine
     widgets.offer_none()
     notices.begin()
     st.html(layout.style(mode(), large=large()))
+    st.html(layout.worded({place: text(f"ui.menu.{name}") for name, place in _MENU.items()}))
     run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
     run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages)}, 50)")
     _reconnect()
@@ -241,7 +251,7 @@ def _chart(shown: Picture, key: str) -> None:
 
 def _titled(lines: Sequence[str]) -> None:
     """Draw the lines above a picture, which may hold words of others, the first one strong."""
-    first, *rest = map(plain, filter(None, lines))
+    first, *rest = (plain(bound(line)) for line in lines if line)
     st.markdown(f"**{first}**")
     if rest:
         st.caption("  \n".join(rest))
@@ -249,7 +259,7 @@ def _titled(lines: Sequence[str]) -> None:
 
 def notes(lines: Sequence[str]) -> None:
     """Draw the lines that stand under a picture, which may hold words of others."""
-    st.caption("  \n".join(map(plain, lines)))
+    st.caption("  \n".join(plain(bound(line)) for line in lines))
 
 
 def notice(sentences: Sequence[str], text: Text) -> None:

@@ -26,7 +26,7 @@ from xpos_viz.limits import LIMITS
 from xpos_viz.state import State
 from xpos_viz.state.changes import with_inputs, with_source
 from xpos_viz.texts import Text
-from xpos_viz.ui import notices
+from xpos_viz.ui import layout, notices
 from xpos_viz.ui.plain import plain
 from xpos_viz.ui.session import commit, state
 
@@ -35,14 +35,7 @@ ENDINGS: tuple[str, ...] = ("npz", "npy", "safetensors", "csv")
 
 _BROUGHT, _FILE, _UPLOADS, _WRONG, _UNCLEAR = "brought", "file", "uploads", "wrong", "unclear"
 _MIB = 1 << 20
-_IN_WORDS = """<style>
-.st-key-own [data-testid=stFileUploaderDropzone] button p { font-size: 0; }
-.st-key-own [data-testid=stFileUploaderDropzone] button p::after {
-  content: "%s";
-  font-size: 1rem;
-}
-.st-key-own [data-testid=stFileUploaderDropzoneInstructions] { display: none; }
-</style>"""  # Streamlit's own words are English; limit and endings stand below
+_CHOOSE = ".st-key-own [data-testid=stFileUploaderDropzone] button p"
 
 
 @dataclass(frozen=True)
@@ -159,7 +152,7 @@ def _file() -> Brought | None:
 def _uploader(text: Text) -> None:
     """Where a file is dropped, what was wrong with the last, and in which order one is read."""
     key = f"upload_{st.session_state.get(_UPLOADS, 0)}"
-    st.html(_IN_WORDS % text("own.choose"))
+    st.html(layout.worded({_CHOOSE: text("own.choose")}))
     st.file_uploader(
         text("own.file"),
         type=ENDINGS,

@@ -85,7 +85,8 @@ def command(
 
 
 def _left(run: Run, path: Path) -> int:
-    """How many steps a run lacks, of which some may be kept."""
+    """How many steps a run lacks, of which some may be kept; what was half-written goes."""
+    clear(path.parent, path.name)
     if path.exists():
         run.restore(path)
     return run.setting.steps - run.step
@@ -144,11 +145,10 @@ def _names(setting: Setting, text: str) -> list[str]:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder into which runs can be written, without what was left half-written."""
+    """Make a folder into which runs can be written."""
     if not folder.parent.is_dir():
         raise ValueError(f"there is no folder {folder.parent}; make it, or use another one.")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; use the name of a folder.")
     folder.mkdir(exist_ok=True)
     check(folder / RESULTS)
-    clear(folder)

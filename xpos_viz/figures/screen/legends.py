@@ -4,6 +4,7 @@ from html import escape
 from itertools import accumulate, pairwise
 
 from xpos_viz.figures.description import Bars, Curves, Description, Plane
+from xpos_viz.figures.words import bound
 from xpos_viz.theme import stroke
 
 _NAMED = 12  # most points in the legend; where there are more, pointing at them names them
@@ -48,7 +49,8 @@ def markup(description: Description, hint: str) -> str:
     curves = description.curves if isinstance(description, Curves) else ()
     bands = sum(curve.band is not None for curve in curves)
     items = "".join(
-        f'<li class="xv-at-{place}" tabindex="0" title="{escape(hint)}">{sign} {escape(label)}</li>'
+        f'<li class="xv-at-{place}" tabindex="0" title="{escape(hint)}">'
+        f"{sign} {escape(bound(label))}</li>"
         for place, (label, sign) in enumerate(entries(description), bands)
     )
     return items and f'<ul class="xv-legend">{items}</ul>'

@@ -43,7 +43,7 @@ export function createPage(document, view, controls, readout) {
     const waits = picture.panels.some((panel) => panel.waits);
     root.dataset.state = waits ? "waiting" : picture.unfinished ? "refining" : "ready";
     root.dataset.part = [row, column, span].join(" ");
-    root.classList.toggle("lm-stacked", layout.stacked);
+    if (layout.stacked !== root.classList.contains("lm-stacked")) place(layout.stacked);
     maps.classList.toggle("lm-zoomed", zoomed);
     maps.setAttribute("aria-label", alternative(scene, picture));
     maps.setAttribute("aria-description", hintFor(document, scene.payload));
@@ -51,6 +51,13 @@ export function createPage(document, view, controls, readout) {
     const lines = notes(scene, picture);
     if (noted !== lines.join("\n")) remarks.replaceChildren(...lines.map(paragraph));
     noted = lines.join("\n");
+  }
+
+  /** Controls stand above the maps, or where these are stacked below all, at the foot of the screen. */
+  function place(stacked) {
+    root.classList.toggle("lm-stacked", stacked);
+    if (stacked) root.append(controls.node);
+    else maps.before(controls.node);
   }
 
   function paragraph(line) {

@@ -167,7 +167,28 @@ export const STYLE = `
   background: var(--ground);
   font-variant-numeric: tabular-nums;
 }
-.lm-stacked .lm-reading { position: sticky; bottom: .375rem; z-index: 3; padding: .375rem .625rem; }
+.lm-stacked { --foot: 34svh; }
+.lm-stacked .lm-controls {
+  position: sticky;
+  bottom: 0;
+  z-index: 3;
+  max-height: var(--foot);
+  margin: 0 -.25rem;
+  padding: .75rem .25rem;
+  overflow-y: auto;
+  overscroll-behavior: contain;
+  background: var(--ground);
+  border-top: 1px solid var(--edge);
+}
+.lm-stacked .lm-sheet { position: fixed; inset: auto 1rem 1rem auto; }
+.lm-stacked .lm-help:focus::after { position: fixed; inset: auto 1rem calc(var(--foot) + .375rem); }
+.lm-stacked .lm-readout * { scroll-margin-bottom: calc(var(--foot) + 1rem); }
+.lm-stacked .lm-reading {
+  position: sticky;
+  bottom: calc(var(--foot) + .375rem);
+  z-index: 3;
+  padding: .375rem .625rem;
+}
 .lm-stacked .lm-reading .lm-buttons { position: absolute; right: .5rem; bottom: .375rem; }
 .lm-place { min-width: min(100%, 15.625rem); overflow-wrap: anywhere; }
 .lm-hint { flex: 1 1 18.75rem; font-size: .8125rem; opacity: 0.8; }
