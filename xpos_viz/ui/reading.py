@@ -84,7 +84,7 @@ def _seen(read: Read, found: tuple[Costs, ...], now: State, text: Text) -> None:
         help=text("ui.reader_help"),
     )
     costs_of = next(each for each in found if each.name == name)
-    with st.container(height=_HIGH, key="words"):
+    with st.container(height=_HIGH, key="reader_words"):
         st.html(markup(shaded(read, costs_of, text, now.colours), page.mode()))
     _ways(read, name, text)
 
