@@ -7,7 +7,7 @@ from tests.tiny import shrink
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Ends, Few, One, Several, Words
+from xpos_viz.state.settings import Ends, Few, One, Several, Typed, Words
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.usefixtures("steady", "tiny")
@@ -28,6 +28,7 @@ CASES = (
     ("layers", SHORT, {"name", "measure", "colours", "gamma", "scale_base"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
+    ("long", SHORT | LONG | {"long_inputs": "text"}, {"name", "layer", "head", "window_size"}),
     ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
@@ -69,6 +70,8 @@ def others(setting):
         return setting.legal[:1]
     if isinstance(setting, Ends):
         return (setting.written((setting.lower, setting.upper)),)
+    if isinstance(setting, Typed):
+        return ("another text",)
     if isinstance(setting, Few | One):
         return ("xpos:gamma:2",)
     return (str(setting.lower), str(setting.usual + 1))
