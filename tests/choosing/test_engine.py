@@ -286,3 +286,13 @@ def test_a_worker_computes_with_one_thread(processes, cluster):
     assert processes.submit(torch.get_num_threads).result() == 1
     cluster.submit(work, spec(), range(1)).result()
     assert 1 in cluster.run(torch.get_num_threads).values()
+
+
+def test_without_a_folder_all_is_told_and_nothing_kept(wanted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = list[engine.Progress]()
+    with ThreadPoolExecutor(2) as threads:
+        assert sweep(MIXED, None, threads, report=told.append).share == 1.0
+    found = frame(MIXED, [batch for each in told for batch in each.new])
+    same(found.sort_values("point", ignore_index=True), wanted)
+    assert [*tmp_path.iterdir()] == []

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xpos_viz.choosing.records import Batch, Records
+from xpos_viz.choosing.records import Batch, Records, Unkept
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
@@ -75,7 +75,7 @@ Report = Callable[[Progress], None]
 
 def sweep(
     spec: Spec,
-    folder: str | Path,
+    folder: str | Path | None,
     executor: Executor,
     *,
     resume: bool = False,
@@ -89,7 +89,8 @@ def sweep(
     spec
         What is swept.
     folder
-        Where the points are kept (:mod:`xpos_viz.choosing.records`).
+        Where the points are kept (:mod:`xpos_viz.choosing.records`); None keeps nothing, and
+        `report` has all that comes.
     executor
         Who computes them.
     resume
@@ -131,7 +132,7 @@ def sweep(
     1    0.4      831.7
     """
     captures = tuple(map(lookup, spec.data))
-    records = Records(folder, spec, resume=resume)
+    records = Unkept(spec) if folder is None else Records(folder, spec, resume=resume)
     run = _Run(spec, executor, records, ahead or 2 * (os.cpu_count() or 1) + 2, captures)
     try:
         run.report(report)
@@ -163,7 +164,7 @@ class _Run:
         self,
         spec: Spec,
         executor: Executor,
-        records: Records,
+        records: Records | Unkept,
         ahead: int,
         captures: tuple[Capture, ...],
     ) -> None:

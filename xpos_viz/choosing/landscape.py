@@ -1,6 +1,6 @@
 """A landscape: one or two goals over γ and B, as far as it is computed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xpos_viz.choosing.engine import Progress, sweep
 from xpos_viz.choosing.front import ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.objectives import OBJECTIVES
 from xpos_viz.choosing.records import Batch, frame
 from xpos_viz.choosing.spec import Spec
-from xpos_viz.choosing.working import work
 from xpos_viz.studies.kept import Kept
 
 GOALS: tuple[str, ...] = tuple(sorted(OBJECTIVES, key="half_life".__ne__))
@@ -28,7 +28,6 @@ BUDGETS: Mapping[str, int] = MappingProxyType({"81": 9, "289": 17, "1089": 33})
 """How many settings may be tried, and how many of γ and of B that are."""
 
 _DIGITS = range(3, 18)  # of numbers: three are read at a glance
-_PART = 9  # points that are computed between two looks
 
 Report = Callable[[float], None]
 """Told which share is done; what it raises ends the work."""
@@ -112,7 +111,7 @@ def steps(low: float, high: float, count: int) -> tuple[float, ...]:
 
 def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:
     """Compute a landscape; what was computed lately is not computed again."""
-    return lately(spec) or known(spec, list(_computed(spec, report)))
+    return lately(spec) or known(spec, [_computed(spec, report)])
 
 
 def lately(spec: Spec) -> Landscape | None:
@@ -134,16 +133,17 @@ def _bare(spec: Spec) -> Spec:
     return replace(spec, goals=tuple(Goal(goal.objective, goal.options) for goal in spec.goals))
 
 
-def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
+def _computed(spec: Spec, report: Report) -> pd.DataFrame:
     """Compute all points, in a thread of their own, since each counts on one core."""
+    batches = list[Batch]()
+
+    def told(progress: Progress) -> None:
+        report(progress.share)
+        batches.extend(progress.new)
+
     with ThreadPoolExecutor(1) as thread:
-        for start in range(0, spec.total, _PART):
-            report(start / spec.total)
-            part = range(start, min(start + _PART, spec.total))
-            batch = thread.submit(work, spec, part).result()
-            if not isinstance(batch, Batch):  # a capture of this process has gone meanwhile
-                raise ValueError(f"a text is not here any more, got {batch.data}; bring it again.")
-            yield frame(spec, [batch])
+        sweep(spec, None, thread, report=told)
+    return frame(spec, batches)
 
 
 _kept: Kept[pd.DataFrame] = Kept(16)

@@ -4,7 +4,6 @@ They belong to the server and not to a session, so that a page that is left, or 
 reader with the same settings, finds what is under way.
 """
 
-import tempfile
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
@@ -50,8 +49,8 @@ class Run:
     def go(self) -> None:
         """Compute all of it, or as much as is wanted."""
         try:
-            with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
-                sweep(self.spec, folder, thread, report=self._report)
+            with ThreadPoolExecutor(1) as thread:
+                sweep(self.spec, None, thread, report=self._report)
         except _StoppedError:
             self.stopped = True
         except Exception as error:  # noqa: BLE001 - it is told where the sweep is looked at
