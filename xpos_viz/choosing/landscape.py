@@ -51,12 +51,12 @@ class Landscape:
     @property
     def gammas(self) -> tuple[float, ...]:
         """The rows."""
-        return tuple(self.spec.grid["gamma"])
+        return tuple(self.spec.grid["gamma"].tolist())
 
     @property
     def scale_bases(self) -> tuple[float, ...]:
         """The columns."""
-        return tuple(self.spec.grid["scale_base"])
+        return tuple(self.spec.grid["scale_base"].tolist())
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -90,6 +90,18 @@ class Landscape:
         laid = np.full(len(self.gammas) * len(self.scale_bases), np.nan)
         laid[self.table["setting"]] = self.table[goal.label]
         return laid.reshape(len(self.gammas), len(self.scale_bases))
+
+    def values_of(self, setting: int) -> dict[str, float]:
+        """Return the γ and the B of a setting."""
+        row, column = divmod(setting, len(self.scale_bases))
+        return {"gamma": self.gammas[row], "scale_base": self.scale_bases[column]}
+
+    def setting(self, gamma: float, scale_base: float) -> int | None:
+        """Return which setting has these values, or None if none has."""
+        if gamma not in self.gammas or scale_base not in self.scale_bases:
+            return None
+        row, column = self.gammas.index(gamma), self.scale_bases.index(scale_base)
+        return row * len(self.scale_bases) + column
 
     def places(self, table: pd.DataFrame) -> list[tuple[int, int]]:
         """Return where settings stand, row and column."""

@@ -14,7 +14,7 @@ from xpos_viz.inputs import Computed
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import Text
 
-BEST, FRONT = "★", "·"
+BEST, FRONT = "★", "•"
 """What is written where a setting is the best, or one of the front."""
 
 
@@ -22,7 +22,13 @@ NAMES = ("landscape", "other_landscape")
 """What the maps of the first goal and of the second are called."""
 
 
-def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red") -> Grid:
+def goal_map(
+    found: Landscape,
+    place: int,
+    text: Text,
+    colours: str = "blue_red",
+    chosen: int | None = None,
+) -> Grid:
     """Describe a goal at every setting that is known.
 
     Parameters
@@ -35,6 +41,8 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
         Sentences of one language.
     colours
         A key of :data:`xpos_viz.theme.PALETTES`.
+    chosen
+        The setting that is set now, if it is one of them; it has a ring.
 
     Returns
     -------
@@ -64,18 +72,27 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
             powers=goal.wanted is not None,
         ),
         written=_written(found),
-        notes=_notes(found, text),
+        notes=(*_notes(found, text), *[text("choose.ringed")] * (chosen is not None)),
+        ringed=None if chosen is None else divmod(chosen, len(found.scale_bases)),
     )
 
 
-def front_curve(found: Landscape, text: Text) -> Curves:
-    """Describe the front of two goals: what more of one costs the other."""
+def front_curve(found: Landscape, text: Text, chosen: int | None = None) -> Curves:
+    """Describe the front of two goals, what more of one costs the other, and what is set now."""
     first, second = found.spec.goals
-    front = found.front
+    front, table = found.front, found.table
     x, y = (front[goal.label].to_numpy(np.float64) for goal in (first, second))
-    marks = [Mark(float(a), float(b), "") for a, b in zip(x, y, strict=True)]
-    for place in dict.fromkeys((0, len(front) // 2, len(front) - 1)) if len(front) else ():
-        marks[place] = Mark(float(x[place]), float(y[place]), setting(front.iloc[place], text))
+    named = {0, len(front) // 2, len(front) - 1}
+    marks = [
+        Mark(
+            *(float(x[place]), float(y[place]), words if place in named else ""),
+            line=int(front["setting"][place] == chosen),
+            read=words,
+        )
+        for place, words in enumerate(setting(row, text) for _, row in front.iterrows())
+    ]
+    now = table[(table["setting"] == chosen) & table["allowed"]]
+    dot = [now[goal.label].to_numpy(np.float64) for goal in (first, second)]
     words = [goal_words(goal, text) for goal in (first, second)]
     return Curves(
         name="front",
@@ -84,7 +101,10 @@ def front_curve(found: Landscape, text: Text) -> Curves:
         x=_axis(first, text),
         y=_axis(second, text),
         logarithmic=bool(len(x) and x.min() > 0 and x.max() > 30 * x.min()),
-        curves=(Curve(text("choose.front_line"), x, y),),
+        curves=(
+            Curve(text("choose.front_line"), x, y),
+            *[Curve(text("choose.set_now"), *dot)] * len(now),
+        ),
         marks=tuple(marks),
         notes=(text("choose.front_note"),),
     )

@@ -25,10 +25,16 @@ def pictures_of(found: Landscape, state: State, text: Text) -> tuple[Picture, ..
         return found.table
 
     goals = found.spec.goals
-    places = range(len(goals))
-    maps = [Picture(goal_map(found, place, text, state.colours), table) for place in places]
-    fronts = [Picture(front_curve(found, text), lambda: found.front)] if len(goals) > 1 else []
+    places, chosen = range(len(goals)), found.setting(*set_now(state))
+    maps = [Picture(goal_map(found, place, text, state.colours, chosen), table) for place in places]
+    fronts = [Picture(front_curve(found, text, chosen), lambda: found.front)] * (len(goals) > 1)
     return (*maps, *fronts)
+
+
+def set_now(state: State) -> tuple[float, float]:
+    """Return the γ and the B that all pages show."""
+    xpos = state.encoding("xpos")
+    return xpos["gamma"], xpos["scale_base"]
 
 
 def asked(state: State, budget: str = "") -> Spec | None:

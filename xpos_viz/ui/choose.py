@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from xpos_viz.choosing import OBJECTIVES, ranked, sweep
@@ -13,7 +12,7 @@ from xpos_viz.encoding import REGISTRY
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
 from xpos_viz.figures.choose import best_words, goal_words, setting, unit
 from xpos_viz.figures.words import counted, number, percent, rounded
-from xpos_viz.pictures.choose import asked, goals_of, pictures_of
+from xpos_viz.pictures.choose import asked, goals_of, pictures_of, set_now
 from xpos_viz.state import State, to_address
 from xpos_viz.state.changes import with_moves, with_setting
 from xpos_viz.texts import Text, texts
@@ -145,8 +144,10 @@ def _watch(run: runs.Run, text: Text) -> None:
 
 def _found(found: Landscape, now: State, text: Text) -> None:
     """The pictures, the table, and what to notice."""
+    front = found.front["setting"].tolist()
     for picture in pictures_of(found, now, text):
-        page.picture(picture, text)
+        settings = front if picture.name == "front" else range(found.spec.settings)
+        page.picture(picture, text, partial(_take, found, settings))
     _table(found, now, text)
     page.notice(_seen(found, text), text)
 
@@ -163,12 +164,12 @@ def _table(found: Landscape, now: State, text: Text) -> None:
         table[columns],
         hide_index=True,
         key="settings",
-        on_select=partial(_take, table),
+        on_select=partial(_take_row, found, table["setting"].tolist()),
         selection_mode="single-row",
         column_config={name: names[name] for name in columns},
         alt=text("choose.table"),
     )
-    gamma, scale_base = (now.experiment.encodings[1][name] for name in ("gamma", "scale_base"))
+    gamma, scale_base = set_now(now)
     st.caption(
         text("choose.now", setting=setting({"gamma": gamma, "scale_base": scale_base}, text))
     )
@@ -183,11 +184,15 @@ def _table(found: Landscape, now: State, text: Text) -> None:
             st.page_link(there, label=link, query_params=to_address(now))
 
 
-def _take(table: pd.DataFrame) -> None:
+def _take_row(found: Landscape, settings: Sequence[int]) -> None:
     """Set what was chosen from the table."""
     for row in st.session_state["settings"].selection.rows:
-        chosen = {name: float(table.iloc[row][name]) for name in ("gamma", "scale_base")}
-        commit(partial(with_moves, moves=chosen), "settings")
+        _take(found, settings, row)
+
+
+def _take(found: Landscape, settings: Sequence[int], place: int) -> None:
+    """Set one of some settings, which all pages then show."""
+    commit(partial(with_moves, moves=found.values_of(settings[place])), "chosen_setting")
 
 
 def _seen(found: Landscape, text: Text) -> list[str]:
