@@ -6,13 +6,17 @@ from tests.apptest import MADE, SHORT, opened
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Ends, Few, Several, Words
+from xpos_viz.state.settings import Ends, Few, Limit, Several, Words
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.usefixtures("steady")
 
 CONTROLS = {"start": "window", "stop": "window"}
-GOALS = {"second_goal": "resolution", "goal_length": "64"}
+GOALS = {"second_goal": "smallest", "goal_length": "64"}
+CHOSEN = {
+    *("goal", "second_goal", "goal_limit", "second_limit", "goal_weight", "wanted", "goal_length"),
+    *("gamma", "scale_base", "gammas", "budget", "base"),
+}
 LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
 CASES = (
     ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
@@ -30,7 +34,7 @@ CASES = (
     ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
-    ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
+    ("choose", GOALS, CHOSEN),
     ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
 )
 NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
@@ -63,6 +67,8 @@ def others(setting):
         return (setting.written((setting.lower, setting.upper)),)
     if isinstance(setting, Few):
         return ("xpos:gamma:2",)
+    if isinstance(setting, Limit):
+        return ("0.5",)
     return (str(setting.lower), str(setting.usual + 1))
 
 

@@ -65,10 +65,10 @@ class Landscape:
 
     @cached_property
     def allowed(self) -> pd.DataFrame:
-        """Those of them at which all goals have a value, the best first.
+        """Those of them at which all goals have a value within their limits, the best first.
 
-        Losses have units of their own, so each counts from 0 at the best setting to 1 at the
-        worst, of those that are finite.
+        Losses have units of their own, so each counts from 0 at the best setting to the weight of
+        its goal at the worst, of those that are finite.
         """
         table = self.table[self.table["allowed"]]
         if table.empty:
@@ -77,7 +77,20 @@ class Landscape:
         finite = np.ma.masked_invalid(losses)
         low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
         shares = (losses.clip(low, high) - low) / np.where(high > low, high - low, 1.0)
-        return table.iloc[np.argsort(shares.sum(1), kind="stable")]
+        weights = np.array([goal.weight for goal in self.spec.goals])
+        return table.iloc[np.argsort(shares @ weights, kind="stable")]
+
+    @property
+    def barred(self) -> pd.DataFrame:
+        """Those of them at which a goal is beyond its limit."""
+        beyond = [~goal.allowed(self.table[goal.label].to_numpy()) for goal in self.spec.goals]
+        return self.table[np.logical_or.reduce(beyond) & self.known]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """At which of them all goals have a value."""
+        values = self.table[[goal.label for goal in self.spec.goals]]
+        return values.notna().all(axis=1).to_numpy()
 
     @property
     def front(self) -> pd.DataFrame:
@@ -128,7 +141,7 @@ def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:
 
 def lately(spec: Spec) -> Landscape | None:
     """Return a landscape if its points are kept."""
-    points = _kept.get(_bare(spec))
+    points = _kept.get(bare(spec))
     return None if points is None else Landscape(spec, points)
 
 
@@ -136,12 +149,12 @@ def known(spec: Spec, tables: Sequence[pd.DataFrame]) -> Landscape:
     """Return what is known of a landscape; the points of a whole one are kept."""
     points = pd.concat(tables, ignore_index=True)
     if len(points) == spec.total:
-        _kept.put(_bare(spec), points)
+        _kept.put(bare(spec), points)
     return Landscape(spec, points)
 
 
-def _bare(spec: Spec) -> Spec:
-    """What points depend on: of goals, what is computed and not what is wanted of it."""
+def bare(spec: Spec) -> Spec:
+    """Return what points depend on: of goals, what is computed and not what is wanted of it."""
     return replace(spec, goals=tuple(Goal(goal.objective, goal.options) for goal in spec.goals))
 
 

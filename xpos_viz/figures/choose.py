@@ -14,8 +14,8 @@ from xpos_viz.inputs import Computed
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import Text
 
-BEST, FRONT = "★", "•"
-"""What is written where a setting is the best, or one of the front."""
+BEST, FRONT, BARRED = "★", "•", "×"
+"""What is written where a setting is the best, one of the front, or beyond a limit."""
 
 
 NAMES = ("landscape", "other_landscape")
@@ -116,6 +116,13 @@ def goal_words(goal: Goal, text: Text) -> str:
     return text(f"choose.goals.{goal.objective}", **options)
 
 
+def limit_words(goal: Goal, text: Text) -> str:
+    """Say which values of a goal are allowed."""
+    side, limit = ("below", goal.below) if goal.above is None else ("above", goal.above)
+    value = "" if limit is None else rounded(limit)
+    return text(f"choose.{side}", goal=goal_words(goal, text), value=value, unit=unit(goal, text))
+
+
 def unit(goal: Goal, text: Text) -> str:
     """The unit of a goal."""
     return text(f"choose.units.{goal.objective}")
@@ -139,7 +146,7 @@ def best_words(found: Landscape, text: Text) -> str:
     """Say which setting is the best, and what it reaches."""
     allowed = found.allowed
     if allowed.empty:
-        return text("choose.nothing")
+        return text("choose.none_within" if len(found.barred) else "choose.nothing")
     row = allowed.iloc[0]
     reached = [
         text(
@@ -172,15 +179,19 @@ def _notes(found: Landscape, text: Text) -> tuple[str, ...]:
     """What the marks say."""
     two = len(found.spec.goals) > 1
     marks = text("choose.marks", best=BEST, front=FRONT) if two else text("choose.mark", best=BEST)
-    return marks, text("choose.unknown")
+    limits = [limit_words(goal, text) for goal in found.spec.goals if goal.limited]
+    barred = [text("choose.barred", mark=BARRED, limits=listed(limits, text))] * bool(limits)
+    unknown = [text("choose.unknown")] * (len(found.table) < found.spec.settings)
+    return (marks, *barred, *unknown)
 
 
 def _written(found: Landscape) -> tuple[tuple[str, ...], ...]:
     """What is written in each cell."""
     cells = [["" for _ in found.scale_bases] for _ in found.gammas]
-    if len(found.spec.goals) > 1:
-        for row, column in found.places(found.front):
-            cells[row][column] = FRONT
+    front = found.front if len(found.spec.goals) > 1 else found.front.head(0)
+    for marked, mark in ((found.barred, BARRED), (front, FRONT)):
+        for row, column in found.places(marked):
+            cells[row][column] = mark
     for row, column in found.places(found.allowed.head(1)):
         cells[row][column] = BEST
     return tuple(map(tuple, cells))

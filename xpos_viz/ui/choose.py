@@ -1,12 +1,13 @@
 """The page that chooses γ and B: what matters, all that can be had of it, and the best."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from xpos_viz.choosing import OBJECTIVES, ranked, sweep
-from xpos_viz.choosing.landscape import BUDGETS, WANTED, Landscape, landscape, lately
+from xpos_viz.choosing import OBJECTIVES, Goal, ranked, sweep
+from xpos_viz.choosing.landscape import BUDGETS, WANTED, Landscape, bare, landscape, lately
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
@@ -24,6 +25,7 @@ from xpos_viz.ui.work import shown, working
 LENGTHS = tuple(2**power for power in range(8, 18))
 WANTS = tuple(2**power for power in range(5, 18))
 WINDOWS = tuple(2**power for power in range(3, 10))
+WEIGHTS = (10, 25, 50, 75, 90)
 
 _SEEN, _REFUSED = "sweep_seen", "sweep_refused"
 _COARSE = next(iter(BUDGETS))
@@ -55,13 +57,17 @@ def _controls(now: State, text: Text) -> None:
     """What matters, and where it is looked for."""
     controls.choose(text, "goal", lambda name: text(f"choose.short.{name}"))
     controls.choose(text, "second_goal", lambda name: text(f"choose.short.{name}"))
-    goals = [OBJECTIVES[name] for name in (now.goal, now.second_goal) if name != "none"]
-    if any(row.name in WANTED for row in goals):
+    goals = goals_of(now)
+    for name, goal in zip(("goal_limit", "second_limit"), goals, strict=False):
+        _limit(text, name, goal, getattr(now, name))
+    if len(goals) > 1:
+        controls.slide(text, "goal_weight", WEIGHTS)
+    if any(goal.objective in WANTED for goal in goals):
         controls.slide(text, "wanted", WANTS)
     controls.slide(text, "goal_length", LENGTHS)
-    if any("window" in row.options for row in goals):
+    if any("window" in goal.row.options for goal in goals):
         controls.slide(text, "goal_window", WINDOWS)
-    if any(row.needs == "text" for row in goals):
+    if any(goal.row.needs == "text" for goal in goals):
         sources.source(text)
     else:
         sources.width(text)
@@ -71,6 +77,23 @@ def _controls(now: State, text: Text) -> None:
     controls.choose(text, "budget")
     controls.colours(text)
     controls.reset(text)
+
+
+def _limit(text: Text, name: str, goal: Goal, value: float | None) -> None:
+    """A field for the least of a goal that is allowed, or the most where less is better."""
+    widgets.control(
+        partial(st.number_input, value=None, format="%.6g", step=None),
+        name,
+        text(
+            f"choose.limit_{goal.row.better}",
+            goal=text(f"choose.short.{goal.objective}"),
+            unit=unit(goal, text),
+        ),
+        value,
+        partial(with_setting, name),
+        help=text(f"ui.{name}_help"),
+        placeholder=text("choose.no_limit"),
+    )
 
 
 def _span(text: Text, name: str, steps: Sequence[float], value: tuple[float, float]) -> None:
@@ -102,7 +125,7 @@ def _landscape(spec: Spec, now: State, text: Text) -> None:
 
 def _run(spec: Spec, now: State, text: Text) -> None:
     """A sweep of the server, and what is known of it so far."""
-    run, refused = runs.find(spec), st.session_state.pop(_REFUSED, None)
+    run, refused = runs.find(bare(spec)), st.session_state.pop(_REFUSED, None)
     if run is None or run.stopped or run.error is not None:
         if why := refused or (run and run.error):
             st.error(text("choose.failed", reason=plain(str(why))))
@@ -115,14 +138,14 @@ def _run(spec: Spec, now: State, text: Text) -> None:
     elif not run.done:
         _watch(run, text)
     if run is not None and run.found is not None:
-        _found(run.found, now, text)
+        _found(replace(run.found, spec=spec), now, text)
 
 
 def _begin(spec: Spec) -> None:
     """Begin the sweep."""
     heard("begin_sweep")
     try:
-        runs.begin(spec)
+        runs.begin(bare(spec))
     except ValueError as error:
         st.session_state[_REFUSED] = error
 
@@ -144,6 +167,8 @@ def _watch(run: runs.Run, text: Text) -> None:
 
 def _found(found: Landscape, now: State, text: Text) -> None:
     """The pictures, the table, and what to notice."""
+    widgets.offer("gamma", "scale_base")  # which a click sets
+    st.markdown(text("choose.take"))
     front = found.front["setting"].tolist()
     for picture in pictures_of(found, now, text):
         settings = front if picture.name == "front" else range(found.spec.settings)
@@ -154,10 +179,10 @@ def _found(found: Landscape, now: State, text: Text) -> None:
 
 def _table(found: Landscape, now: State, text: Text) -> None:
     """The best settings; one that is chosen is what all pages then show."""
-    st.markdown(text("choose.take"))
+    st.markdown(text("choose.best_first"))
     table = found.allowed.head(_ROWS)
     goals = found.spec.goals
-    columns = ["gamma", "scale_base", *(goal.label for goal in goals), "front"]
+    columns = ["gamma", "scale_base", *(goal.label for goal in goals), *["front"] * len(goals[1:])]
     names = {"gamma": "γ", "scale_base": "B", "front": text("choose.front")}
     names |= {goal.label: text(f"choose.short.{goal.objective}") for goal in goals}
     st.dataframe(
@@ -199,7 +224,7 @@ def _seen(found: Landscape, text: Text) -> list[str]:
     """Which setting is best, how far each goal goes, and what the front says."""
     sentences = [best_words(found, text)]
     for goal in found.spec.goals:
-        values = found.allowed[goal.label]
+        values = found.table[goal.label].dropna()
         if len(values):
             sentences.append(
                 text(
@@ -210,8 +235,10 @@ def _seen(found: Landscape, text: Text) -> list[str]:
                     unit=unit(goal, text),
                 )
             )
+    if barred := len(found.barred):
+        sentences.append(text("choose.beyond", count=counted(barred)))
     if len(found.spec.goals) > 1 and len(found.allowed):
-        share = len(found.front) / len(found.allowed)
+        share = len(found.front) / len(found.table)
         sentences.append(
             text("choose.on_front", count=counted(len(found.front)), share=percent(share))
         )

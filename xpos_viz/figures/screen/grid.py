@@ -44,7 +44,7 @@ def draw(grid: Grid, ink: Ink) -> Spec:
         trace |= {"text": grid.written, "texttemplate": "%{text}"}
     style = axis_style(ink) | {"showgrid": False, "showline": True, "mirror": True}
     across = {"title": named(grid.x, ink)} | _axis(grid.columns, logarithmic=grid.logarithmic)
-    down = {"title": named(grid.y, ink), "autorange": "reversed"} | _axis(grid.rows)
+    down = {"title": named(grid.y, ink)} | _axis(grid.rows) | _downwards(grid.rows)
     layout["margin"] |= {"autoexpand": False}
     layout |= {
         "plot_bgcolor": ink.masked,
@@ -83,8 +83,14 @@ def _ring(grid: Grid, ink: Ink) -> Iterator[Spec]:
         }
 
 
+def _downwards(places: Numbers | tuple[str, ...]) -> Spec:
+    """An axis that begins above."""
+    words = isinstance(places, tuple)
+    return {"range": [len(places) - 0.5, -0.5]} if words else {"autorange": "reversed"}
+
+
 def _axis(places: Numbers | tuple[str, ...], *, logarithmic: bool = False) -> Spec:
     """What kind of axis holds these places."""
-    if isinstance(places, tuple):
-        return {"type": "category"}
+    if isinstance(places, tuple):  # points would take room beside the cells
+        return {"type": "category", "range": [-0.5, len(places) - 0.5]}
     return log_axis(places[0], places[-1]) if logarithmic else {"type": "linear"}
