@@ -137,10 +137,11 @@ def test_a_capture_is_sent_to_who_lacks_it(tmp_path, processes, monkeypatch):
         return packed(data)
 
     monkeypatch.setattr(engine, "packed", counted)
-    sweep(of_capture(), tmp_path / "first", processes)
-    assert 2 <= len(sent) <= 6  # batches that were under way before anything was there
-    sweep(of_capture(), tmp_path / "second", processes)
-    assert len(sent) <= 6
+    sweep(of_capture(), tmp_path / "first", processes, ahead=3)
+    assert 2 <= len(sent) <= 3  # batches that were under way before anything was there
+    assert len([*(tmp_path / "first").glob("*.parquet")]) > 7
+    sweep(of_capture(), tmp_path / "second", processes, ahead=3)
+    assert len(sent) <= 3
     same(points_of(tmp_path / "second"), swept(of_capture(), tmp_path / "here"))
 
 

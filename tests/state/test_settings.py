@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from xpos_viz.state.settings import few, settings, several, whole, words
+from xpos_viz.state.settings import few, limit, settings, several, whole, words
 
 
 def even(text):
@@ -23,19 +23,22 @@ class Page:
     curves: tuple[str, ...] = several(("rope", "xpos", "alibi"), ("rope", "xpos"))
     lag: int = whole(64, 0, 1000)
     pairs: tuple[str, ...] = few(even, 3)
+    most: float | None = limit(-10.0, 1e6)
 
 
 SETTINGS = settings(Page)
+LEFT_OUT = "leave it out where there is no limit."
 
 
 def test_a_page_has_the_usual_values_and_knows_its_settings():
-    assert Page() == Page("", "causal", ("rope", "xpos"), 64, ())
-    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs"]
+    assert Page() == Page("", "causal", ("rope", "xpos"), 64, (), None)
+    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs", "most"]
     assert {name: setting.usual for name, setting in SETTINGS.items()} == {
         "mask": "causal",
         "curves": ("rope", "xpos"),
         "lag": 64,
         "pairs": (),
+        "most": None,
     }
 
 
@@ -49,6 +52,9 @@ def test_a_page_has_the_usual_values_and_knows_its_settings():
         ("lag", "0", 0),
         ("pairs", "4,-2,0", ("4", "-2", "0")),
         ("pairs", "", ()),
+        ("most", "0.02", 0.02),
+        ("most", "-10", -10.0),
+        ("most", "", None),
     ],
 )
 def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
@@ -79,6 +85,14 @@ def test_of_a_few_the_first_that_are_legal_can_be_used():
         ("lag", "٣", "lag must be a whole number from 0 to 1000, got '٣'; use 64."),
         ("pairs", "2,3", "3 is odd; use 4."),
         ("pairs", "2,4,6,8", "pairs must be at most 3, got 4; leave some of them out."),
+        (
+            *("most", "11e5"),
+            f"most must be a number from -10 to 1e+06, got '11e5'; {LEFT_OUT}",
+        ),
+        (
+            *("most", "nan"),
+            f"most must be a number from -10 to 1e+06, got 'nan'; {LEFT_OUT}",
+        ),
         ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),
     ],
 )

@@ -32,6 +32,7 @@ MOST = 1 << 12
 TRIES = 3
 """How often the worker of one point may end before the point counts as failed."""
 
+_SHORT = 0.05  # seconds of a batch that is not worth its transport and its file
 _LOOK = 0.25  # seconds between two reports where nothing comes
 _ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say that a worker ended
 _FRESH = 0.3  # share of the newest batch in the pace
@@ -239,8 +240,9 @@ class _Run:
         """Points of a batch that takes as long as it is to; less in the end, so that all end."""
         if math.isnan(self._pace):
             return 1
-        fair = -(-self._missing // (2 * self._ahead))
-        return max(1, min(MOST, fair, round(TASK / max(self._pace, TASK / MOST))))
+        pace = max(self._pace, TASK / MOST)
+        fair = max(-(-self._missing // (2 * self._ahead)), round(_SHORT / pace))
+        return max(1, min(MOST, fair, round(TASK / pace)))
 
     def _came(self, task: _Task, found: Batch | Lacking) -> None:
         """Keep a batch, or send what its worker lacks."""
