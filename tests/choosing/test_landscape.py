@@ -111,9 +111,7 @@ def test_the_best_of_two_goals_counts_each_from_its_best_to_its_worst():
 
 def test_the_best_follows_the_weights():
     for few, many in ((0.02, 1.98), (1.98, 0.02)):
-        weighed = [
-            replace(goal, weight=each) for goal, each in zip(goals, (few, many), strict=True)
-        ]
+        weighed = (replace(HALF, weight=few), replace(LEFT, weight=many))
         found = landscape(spec(*weighed, length=300))
         alone = landscape(spec(LEFT if many > few else HALF, length=300))
         assert found.allowed["setting"].iloc[0] == alone.allowed["setting"].iloc[0]

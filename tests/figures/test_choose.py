@@ -84,7 +84,7 @@ def test_a_front_goes_from_one_goal_to_the_other():
 
 
 def test_what_is_set_now_has_a_ring_and_a_dot_beside_the_front():
-    shown = found(second_goal="envelope_left", goal="headroom")
+    shown = found(second_goal="envelope_left")
     beaten = next(n for n in shown.table["setting"] if n not in set(shown.front["setting"]))
     assert goal_map(shown, 0, EN).ringed is None
     assert goal_map(shown, 1, EN, chosen=beaten).ringed == divmod(beaten, 9)
@@ -92,7 +92,7 @@ def test_what_is_set_now_has_a_ring_and_a_dot_beside_the_front():
     curves = front_curve(shown, EN, beaten)
     _, dot = curves.curves
     row = shown.table.set_index("setting").loc[beaten]
-    assert (dot.label, dot.x, dot.y) == ("set now", row["headroom"], row["envelope_left"])
+    assert (dot.label, dot.x, dot.y) == ("set now", row["half_life"], row["envelope_left"])
     assert {mark.line for mark in curves.marks} == {0}
     marks = front_curve(shown, EN, int(shown.front["setting"][1])).marks
     assert [mark.line for mark in marks[:3]] == [0, 1, 0]

@@ -21,7 +21,7 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
 
 
 def pictures_of(found: Landscape, state: State, text: Text) -> tuple[Picture, ...]:
-    """The pictures of what is known."""
+    """The pictures of what is known; no front where nothing is within the limits."""
 
     def table() -> pd.DataFrame:
         return found.table
@@ -29,7 +29,7 @@ def pictures_of(found: Landscape, state: State, text: Text) -> tuple[Picture, ..
     goals = found.spec.goals
     places, chosen = range(len(goals)), found.setting(*set_now(state))
     maps = [Picture(goal_map(found, place, text, state.colours, chosen), table) for place in places]
-    if len(goals) == 1:
+    if len(goals) == 1 or found.front.empty:
         return tuple(maps)
     return (*maps, Picture(front_curve(found, text, chosen), lambda: found.front))
 

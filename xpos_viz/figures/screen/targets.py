@@ -5,7 +5,7 @@ import numpy as np
 from xpos_viz.figures.description import Curves, Description, Grid
 from xpos_viz.figures.screen import Spec
 from xpos_viz.figures.screen.grid import places_of
-from xpos_viz.figures.screen.maps import reading
+from xpos_viz.figures.screen.maps import cells, reading
 
 _FIRM = {name: {"marker": {"opacity": 1}} for name in ("selected", "unselected")}  # nothing pales
 
@@ -48,7 +48,7 @@ def _cells(traces: list[Spec], grid: Grid) -> list[Spec]:
         "x": [columns[column] for _, column in known],
         "y": [rows[row] for row, _ in known],
         "customdata": [int(row * len(columns) + column) for row, column in known],
-        "marker": {"opacity": 0, "color": [grid.values[row, column] for row, column in known]},
+        "marker": {"opacity": 0, "color": cells(grid.values)[tuple(known.T)]},
         "hovertemplate": read,
         "selected": {"marker": {"opacity": 0}},
         "unselected": {"marker": {"opacity": 0}},
@@ -56,8 +56,8 @@ def _cells(traces: list[Spec], grid: Grid) -> list[Spec]:
     }
     if words:
         points["text"] = [words["text"][row, column] for row, column in known]
-    cells, *ring = traces
-    return [cells, *(each | _FIRM for each in ring), points]
+    heatmap, *ring = traces
+    return [heatmap, *(each | _FIRM for each in ring), points]
 
 
 def _marks(traces: list[Spec], curves: Curves) -> list[Spec]:
