@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from xpos_viz.state.settings import few, settings, several, typed, whole, words
+from xpos_viz.state.settings import few, limit, settings, several, typed, whole, words
 
 
 def even(text):
@@ -24,20 +24,23 @@ class Page:
     lag: int = whole(64, 0, 1000)
     pairs: tuple[str, ...] = few(even, 3)
     passage: str = typed(8)
+    most: float | None = limit(-10.0, 1e6)
 
 
 SETTINGS = settings(Page)
+LEFT_OUT = "leave it out where there is no limit."
 
 
 def test_a_page_has_the_usual_values_and_knows_its_settings():
-    assert Page() == Page("", "causal", ("rope", "xpos"), 64, (), "")
-    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs", "passage"]
+    assert Page() == Page("", "causal", ("rope", "xpos"), 64, (), "", None)
+    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs", "passage", "most"]
     assert {name: setting.usual for name, setting in SETTINGS.items()} == {
         "mask": "causal",
         "curves": ("rope", "xpos"),
         "lag": 64,
         "pairs": (),
         "passage": "",
+        "most": None,
     }
 
 
@@ -53,6 +56,9 @@ def test_a_page_has_the_usual_values_and_knows_its_settings():
         ("pairs", "", ()),
         ("passage", " ,\n&=\u202e", " ,\n&=\u202e"),
         ("passage", "潮汐 x", "潮汐 x"),
+        ("most", "0.02", 0.02),
+        ("most", "-10", -10.0),
+        ("most", "", None),
     ],
 )
 def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
@@ -104,6 +110,14 @@ def test_of_a_text_its_beginning_can_be_used(text, beginning):
                 f"passage must have no {sign!r}, got one; leave it out.",
             )
             for sign in ("\0", "\ud800")
+        ),
+        (
+            *("most", "11e5"),
+            f"most must be a number from -10 to 1e+06, got '11e5'; {LEFT_OUT}",
+        ),
+        (
+            *("most", "nan"),
+            f"most must be a number from -10 to 1e+06, got 'nan'; {LEFT_OUT}",
         ),
         ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),
     ],

@@ -24,6 +24,7 @@ from xpos_viz.state.settings import (
     Words,
     ends,
     few,
+    limit,
     one,
     settings,
     several,
@@ -59,7 +60,8 @@ CONTROLS: tuple[str, ...] = (
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
     *("normalisation", "resolution_over"),
-    *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
+    *("goal", "second_goal", "goal_limit", "second_limit", "goal_weight"),
+    *("wanted", "goal_length", "goal_window"),
     *("gammas", "scale_bases", "budget"),
     *("lab_size", "models", "blocks", "reach", "passage", "reader", "training", "trained"),
     *("lesson", "at", "answers", "teacher"),
@@ -94,6 +96,7 @@ _SCALE_BASES = {
     "translation": 12.0,
 }
 _WIDTH = ("head_dim", "rotary_width")
+_MOST = 1e12  # of a limit
 _FADED = 3  # scale bases to the length of a text that was brought, as with most samples
 _BASE = 10_000.0  # where a model has none, or none that is known
 _HEADS = {
@@ -162,6 +165,9 @@ class State:
     goal, second_goal, wanted, goal_length, goal_window
         Choose: what matters (:data:`xpos_viz.choosing.landscape.GOALS`), a half-life that is
         wanted, the length that is judged, and the window of what is read of a text, tokens.
+    goal_limit, second_limit, goal_weight
+        The least that is allowed of each goal, or the most where less of it is better; and how
+        much the first one counts beside the second, percent.
     gammas, scale_bases, budget
         Between which γ and B it is looked for, and at how many settings.
     lab_size, models, blocks, reach
@@ -222,6 +228,9 @@ class State:
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
     goal: str = words(GOALS)
     second_goal: str = words(("none", *GOALS))
+    goal_limit: float | None = limit(-_MOST, _MOST)
+    second_limit: float | None = limit(-_MOST, _MOST)
+    goal_weight: int = whole(50, 1, 99)
     wanted: int = whole(1024, 1, 1 << 20)
     goal_length: int = whole(2048, 2, 1 << 17)
     goal_window: int = whole(64, 1, LIMITS.tokens)
