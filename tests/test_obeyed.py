@@ -7,13 +7,17 @@ from tests.tiny import shrink
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Ends, Few, One, Several, Words
+from xpos_viz.state.settings import Ends, Few, Limit, One, Several, Typed, Words
 from xpos_viz.texts import texts
 
 pytestmark = pytest.mark.usefixtures("steady", "tiny")
 
 CONTROLS = {"start": "window", "stop": "window"}
-GOALS = {"second_goal": "resolution", "goal_length": "64"}
+GOALS = {"second_goal": "smallest", "goal_length": "64"}
+CHOSEN = {
+    *("goal", "second_goal", "goal_limit", "second_limit", "goal_weight", "wanted", "goal_length"),
+    *("gamma", "scale_base", "gammas", "budget", "base"),
+}
 LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
 CASES = (
     ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
@@ -28,10 +32,11 @@ CASES = (
     ("layers", SHORT, {"name", "measure", "colours", "gamma", "scale_base"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
+    ("long", SHORT | LONG | {"long_inputs": "text"}, {"name", "layer", "head", "window_size"}),
     ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
-    ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
+    ("choose", GOALS, CHOSEN),
     ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
     ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis", "trained"}),
 )
@@ -69,8 +74,12 @@ def others(setting):
         return setting.legal[:1]
     if isinstance(setting, Ends):
         return (setting.written((setting.lower, setting.upper)),)
+    if isinstance(setting, Typed):
+        return ("another text",)
     if isinstance(setting, Few | One):
         return ("xpos:gamma:2",)
+    if isinstance(setting, Limit):
+        return ("0.5",)
     return (str(setting.lower), str(setting.usual + 1))
 
 

@@ -76,6 +76,25 @@ def test_two_goals_have_a_front():
     assert len(table.value) == 12
 
 
+def test_a_limit_and_weights_are_set_and_said():
+    page = opened(MADE | {"goal": "envelope_left", "second_goal": "half_life"})
+    assert page.session_state["offered"] >= {"goal_limit", "second_limit", "goal_weight", "gamma"}
+    (first, second) = page.number_input
+    assert first.label == "Only above: envelope left (of its start)"
+    assert second.label == "Only above: half-life (tokens)"
+    again(first.set_value(5.0))
+    assert apptest.address(page)["goal_limit"] == "5"
+    said = "\n".join(element.value for element in page.markdown)
+    assert EN("choose.none_within") in said
+    assert EN("choose.beyond", count="81") in said
+
+
+def test_a_single_goal_has_no_front():
+    page = opened(MADE)
+    assert [*page.dataframe[0].value.columns] == ["gamma", "scale_base", "half_life"]
+    assert "goal_weight" not in page.session_state["offered"]
+
+
 def test_a_fine_landscape_is_computed_when_asked_and_found_again():
     page = apptest.opened("choose", FINE)
     assert page.get("plotly_chart") == []

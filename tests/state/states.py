@@ -16,7 +16,7 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.state import OWN, SETTINGS, State, opening
 from xpos_viz.state.changes import with_own
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
-from xpos_viz.state.settings import Ends, Few, One, Several, Whole
+from xpos_viz.state.settings import Ends, Few, Limit, One, Several, Typed, Whole
 from xpos_viz.texts import LANGUAGES
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
@@ -68,9 +68,14 @@ def legal_values(setting):
     if isinstance(setting, Few):
         texts = st.sampled_from(normal_texts(setting))
         return st.lists(texts, unique=True, max_size=setting.most).map(tuple)
+    if isinstance(setting, Typed):
+        letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+        return st.text(letters, max_size=setting.most // 4)
     if isinstance(setting, Ends):
         numbers = st.floats(setting.lower, setting.upper)
         return st.lists(numbers, min_size=2, max_size=2, unique=True).map(sorted).map(tuple)
+    if isinstance(setting, Limit):
+        return st.none() | st.floats(setting.lower, setting.upper)
     words = st.sampled_from(setting.legal)
     return st.lists(words, unique=True).map(tuple) if isinstance(setting, Several) else words
 

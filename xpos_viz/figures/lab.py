@@ -72,7 +72,7 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
     return Curves(
         name="lab_places",
         alt=_alt("places", curves, lab, text),
-        title=(text("lab.title.places"), _read(lab, text)),
+        title=(text("lab.title.places"), read_words(lab, text)),
         x=text("lab.axis.place"),
         y=text("lab.axis.bits"),
         logarithmic=logarithmic,
@@ -91,7 +91,7 @@ def mean_curves(lab: Lab, text: Text) -> Curves:
     return Curves(
         name="lab_means",
         alt=_alt("means", curves, lab, text),
-        title=(text("lab.title.means"), _read(lab, text)),
+        title=(text("lab.title.means"), read_words(lab, text)),
         x=text("lab.axis.length"),
         y=text("lab.axis.bits"),
         logarithmic=True,
@@ -110,10 +110,10 @@ def excess_bars(lab: Lab, text: Text) -> Bars:
         name="lab_excess",
         alt=text(
             "lab.alt.excess",
-            read=_read(lab, text),
+            read=read_words(lab, text),
             each=excess_words(found, lab, text),
         ),
-        title=(text("lab.title.excess"), _read(lab, text)),
+        title=(text("lab.title.excess"), read_words(lab, text)),
         x=text("lab.axis.encoding"),
         y=text("lab.axis.excess"),
         labels=tuple(named[name] for name in lab.models),
@@ -234,7 +234,7 @@ def _trained(length: int, y: float, text: Text, key: str = "trained") -> Mark:
     return Mark(length, y, text(f"lab.{key}", length=number(length)), LEVEL)
 
 
-def _read(lab: Lab, text: Text) -> str:
+def read_words(lab: Lab, text: Text) -> str:
     """How the models read."""
     how = "blocks" if lab.blocks else "whole"
     return text(f"lab.read.{how}", size=number(lab.setting.length // 2))
@@ -250,4 +250,4 @@ def _models(lab: Lab, text: Text) -> tuple[str, ...]:
 def _alt(name: str, curves: Iterable[Curve], lab: Lab, text: Text) -> str:
     """The curves in words, with where they begin and end."""
     ends = curve_ends([(curve.label, curve.y) for curve in curves], text)
-    return text(f"lab.alt.{name}", read=_read(lab, text), ends=ends)
+    return text(f"lab.alt.{name}", read=read_words(lab, text), ends=ends)

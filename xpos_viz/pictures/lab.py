@@ -12,26 +12,31 @@ from xpos_viz.figures.lab import (
     place_curves,
 )
 from xpos_viz.lessons.longer import LENGTHS, PAPER
+from xpos_viz.pictures import reading
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.pictures.training import learning, own_models
 from xpos_viz.state import State
 from xpos_viz.studies.lab import MODELS, Lab, by_place, profile, spread
+from xpos_viz.studies.reading import Read
 from xpos_viz.studies.yours import Learned
 from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
-    """The models that are chosen, what the paper reports, and how one's own models learned."""
+    """What the models lose, if any are chosen, on many texts and on one; and the paper's.
+
+    After them stands how one's own models learned.
+    """
     lab = asked(state, own_models(state))
-    return (*pictures_of(lab, state, text), *learning(lab.yours, text))
+    read = reading.pictures(Read(lab, state.passage), text)
+    return (*of_models(lab, state, text), *read, of_paper(text), *learning(lab.yours, text))
 
 
-def pictures_of(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
-    """The models that are chosen, if there are any, and after them what the paper reports."""
+def of_models(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
+    """What the models lose that are chosen, if there are any."""
     logarithmic = state.axis == "log"
-    paper = Picture(paper_curves(text), paper_table)
     if not lab.models:
-        return (paper,)
+        return ()
     return (
         Picture(
             place_curves(lab, text, logarithmic=logarithmic),
@@ -40,8 +45,12 @@ def pictures_of(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
         Picture(mean_curves(lab, text), partial(spread, lab, "mean")),
         Picture(excess_bars(lab, text), partial(spread, lab, "excess")),
         Picture(logit_curves(lab, text, logarithmic=logarithmic), partial(profile, lab)),
-        paper,
     )
+
+
+def of_paper(text: Text) -> Picture:
+    """What the paper reports."""
+    return Picture(paper_curves(text), paper_table)
 
 
 def asked(state: State, yours: tuple[Learned, ...]) -> Lab:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.lab import SETTINGS, Setting, contenders
+from xpos_viz.lab import SETTINGS, Setting, Transformer, bundle, contenders
 from xpos_viz.lab.bundle import results
 from xpos_viz.lab.model import REACH
 from xpos_viz.lab.results import lengths, masks
@@ -82,6 +82,11 @@ class Lab:
         """All that may be looked at, by name."""
         own = {each.trained.text: each.trained.encoding for each in self.yours}
         return contenders(self.setting) | own
+
+    def model(self, name: str) -> Transformer:
+        """Return one of those that may be looked at."""
+        own = {each.trained.text: each for each in self.yours}
+        return own[name].model if name in own else bundle.model(self.size, name)
 
     @property
     def seeds(self) -> int:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import pandas as pd
 import torch
@@ -20,7 +20,7 @@ from xpos_viz.entry import check_whole
 from xpos_viz.experiment import parse_encoding, parse_whole, written_encoding
 from xpos_viz.lab import bundle
 from xpos_viz.lab.corpus import Corpus, standard_library
-from xpos_viz.lab.model import SETTINGS, check_trainable, encoding_of
+from xpos_viz.lab.model import SETTINGS, Transformer, check_trainable, encoding_of
 from xpos_viz.lab.results import of_run
 from xpos_viz.lab.store import State
 from xpos_viz.lab.training import Run, train
@@ -132,6 +132,11 @@ class Learned:
     trained: Trained
     state: State
     table: pd.DataFrame
+
+    @cached_property
+    def model(self) -> Transformer:
+        """The model itself."""
+        return self.state.model()
 
 
 Report = Callable[[Progress], None]

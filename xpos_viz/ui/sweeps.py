@@ -1,6 +1,5 @@
 """Sweeps of the server, for the landscapes of the page Choose."""
 
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -29,8 +28,8 @@ class Sweep(Run):
 
     def work(self) -> None:
         """Compute all points, in a thread of their own, since each counts on one core."""
-        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
-            sweep(self.spec, folder, thread, report=self._report)
+        with ThreadPoolExecutor(1) as thread:
+            sweep(self.spec, None, thread, report=self._report)
 
     def _report(self, progress: Progress) -> None:
         """Keep what has come."""
