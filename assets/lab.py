@@ -20,7 +20,8 @@ from xpos_viz.lab.store import ENDING, RESULTS, State, place
 from xpos_viz.writing import write
 
 WORK = Path("build/lab")
-SEEDS = (0, 1, 2)
+FIRST = 0
+SEEDS = {"main": (0, 1), "quick": (0, 1, 2)}
 
 
 def made(setting_name: str, seed: int, name: str) -> tuple[State, pd.DataFrame]:
@@ -41,8 +42,8 @@ def bundle(setting_name: str, runs: Mapping[str, tuple[State, pd.DataFrame]]) ->
     folder.mkdir(parents=True, exist_ok=True)
     states = {name: state for name, (state, _) in runs.items()}
     for name, state in states.items():
-        if state.recipe.seed == SEEDS[0]:
-            called = name.removesuffix(f"-{SEEDS[0]}")
+        if state.recipe.seed == FIRST:
+            called = name.removesuffix(f"-{FIRST}")
             write(folder / f"{called}{ENDING}", state.content())
     table = pd.concat([found for _, found in runs.values()], ignore_index=True)
     write(folder / RESULTS, parquet(table, {RUNS: told(states)}))
@@ -51,8 +52,8 @@ def bundle(setting_name: str, runs: Mapping[str, tuple[State, pd.DataFrame]]) ->
 
 def jobs() -> Iterator[tuple[str, int, str]]:
     """All models that there are, the long ones first."""
-    for setting_name, seed in product(("main", "quick"), SEEDS):
-        for name in contenders(SETTINGS[setting_name]):
+    for setting_name, seeds in SEEDS.items():
+        for seed, name in product(seeds, contenders(SETTINGS[setting_name])):
             yield setting_name, seed, name
 
 

@@ -70,7 +70,7 @@ def test_a_model_is_trained_and_stands_beside_the_others(language):
     assert apptest.address(page) == address | OWN | {"lang": language}
     again(page)
     named = [alt for alt in alts(page) if your_words(MODEL, text) in alt]
-    assert len(named) == 4  # all but the paper's numbers and how it learned
+    assert len(named) == 5  # all but the paper's numbers and how it learned
     (course,) = (alt for alt in alts(page) if alt.startswith(text("training.alt", ends="")[:6]))
     assert model_words(MODEL, text) in course
     assert button(page, "train").disabled  # that one is here

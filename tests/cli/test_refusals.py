@@ -67,7 +67,7 @@ REFUSALS = {
     ("figure", "--link", "http://[a/decay", "--out", "a.png"): "'http://[a/decay' is no link "
     "(Invalid IPv6 URL); use one that the dashboard shows under Share.",
     ("figure", "--preset", "rare", "--out", "a.png"): "unknown preset 'rare'; use one of: paper, "
-    "strong, long, blocks, fp16, trained, wild.",
+    "strong, long, blocks, fp16, trained, evidence, wild.",
     ("figure", "decay", "--size", "poster", "--out", "a.png"): "unknown size of paper 'poster'; "
     "use one of: page, slide, column.",
     ("figure", "decay", "--out", "a"): "a has no ending; use one of: .png, .svg, .pdf, .csv, "
