@@ -50,7 +50,7 @@ def of(goal: Goal, steps: int) -> Spec:
 SWEPT = of(Goal("resolution"), STEPS)
 
 
-def measure(rounds: int = 7) -> list[str]:
+def measure(rounds: int = 5) -> list[str]:
     """Measure everything, and return the lines of the result."""
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
     print(f"choosing: {SWEPT.total:,} points, again and again …", flush=True)

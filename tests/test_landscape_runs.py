@@ -7,7 +7,8 @@ import pytest
 
 from xpos_viz.choosing import Goal, Spec
 from xpos_viz.choosing.landscape import lately
-from xpos_viz.ui import runs
+from xpos_viz.ui import sweeps
+from xpos_viz.ui.sweeps import SWEEPS
 
 PATIENCE = 30  # seconds
 
@@ -15,12 +16,12 @@ PATIENCE = 30  # seconds
 @pytest.fixture(autouse=True)
 def alone():
     """No sweep is known before, and none goes on after."""
-    runs._runs.clear()
+    SWEEPS._runs.clear()
     yield
-    for run in runs._runs.values():
+    for run in SWEEPS._runs.values():
         run.stop()
         ended(run)
-    runs._runs.clear()
+    SWEEPS._runs.clear()
 
 
 def spec(length, points=40):
@@ -43,7 +44,7 @@ def ended(run):
 def held(monkeypatch):
     """Sweeps that wait until they may go on."""
     gate = threading.Event()
-    sweep = runs.sweep
+    sweep = sweeps.sweep
 
     def waiting(*given, report, **more):
         def passed(progress):
@@ -52,25 +53,25 @@ def held(monkeypatch):
 
         return sweep(*given, report=passed, **more)
 
-    monkeypatch.setattr(runs, "sweep", waiting)
+    monkeypatch.setattr(sweeps, "sweep", waiting)
     yield gate
     gate.set()
 
 
 def test_a_sweep_goes_on_and_is_found_again_whole():
     asked = spec(300)
-    run = runs.begin(asked)
-    assert runs.find(spec(300)) is run
+    run = SWEEPS.begin(asked)
+    assert SWEEPS.find(spec(300)) is run
     found = ended(run).found
     assert found is not None
     assert len(found.allowed) == 40
     assert run.progress.share == 1.0
     assert lately(asked) is not None
-    assert runs.begin(asked) is run
+    assert SWEEPS.begin(asked) is run
 
 
 def test_one_runs_after_the_other(held):
-    first, second = runs.begin(spec(301)), runs.begin(spec(302))
+    first, second = SWEEPS.begin(spec(301)), SWEEPS.begin(spec(302))
     assert (second.progress.done, second.found) == (0, None)
     held.set()
     ended(first)
@@ -78,26 +79,26 @@ def test_one_runs_after_the_other(held):
 
 
 def test_no_more_than_some_are_taken(held):
-    for number in range(runs.MOST):
-        runs.begin(spec(310 + number))
+    for number in range(sweeps.MOST):
+        SWEEPS.begin(spec(310 + number))
     with pytest.raises(ValueError) as error:
-        runs.begin(spec(330))
+        SWEEPS.begin(spec(330))
     assert str(error.value) == (
         "this server computes at most 8 landscapes, got one more; wait until one is done."
     )
     held.set()
-    ended(runs.begin(spec(310)))
-    assert ended(runs.begin(spec(330))).progress.done == 40
-    assert runs.find(spec(310)) is None  # the oldest that was done
+    ended(SWEEPS.begin(spec(310)))
+    assert ended(SWEEPS.begin(spec(330))).progress.done == 40
+    assert SWEEPS.find(spec(310)) is None  # the oldest that was done
 
 
 def test_a_stopped_sweep_keeps_what_is_known_and_begins_anew(held):
-    run = runs.begin(spec(340))
+    run = SWEEPS.begin(spec(340))
     run.stop()
     held.set()
     assert ended(run).stopped
     assert lately(spec(340)) is None
-    again = runs.begin(spec(340))
+    again = SWEEPS.begin(spec(340))
     assert again is not run
     assert ended(again).progress.done == 40
 
@@ -107,8 +108,8 @@ def test_an_error_is_kept_and_the_next_sweep_goes_on(monkeypatch):
         raise OSError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "sweep", failing)
-        run = ended(runs.begin(spec(350)))
+        patch.setattr(sweeps, "sweep", failing)
+        run = ended(SWEEPS.begin(spec(350)))
     assert str(run.error) == "no room"
     assert run.found is None
-    assert ended(runs.begin(spec(350))).error is None
+    assert ended(SWEEPS.begin(spec(350))).error is None

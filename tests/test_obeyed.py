@@ -3,16 +3,21 @@
 import pytest
 
 from tests.apptest import MADE, SHORT, opened
+from tests.tiny import shrink
 from xpos_viz.export.recipe import fingerprint
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, SETTINGS, from_address, recorded
-from xpos_viz.state.settings import Ends, Few, Several, Words
+from xpos_viz.state.settings import Ends, Few, Limit, One, Several, Typed, Words
 from xpos_viz.texts import texts
 
-pytestmark = pytest.mark.usefixtures("steady")
+pytestmark = pytest.mark.usefixtures("steady", "tiny")
 
 CONTROLS = {"start": "window", "stop": "window"}
-GOALS = {"second_goal": "resolution", "goal_length": "64"}
+GOALS = {"second_goal": "smallest", "goal_length": "64"}
+CHOSEN = {
+    *("goal", "second_goal", "goal_limit", "second_limit", "goal_weight", "wanted", "goal_length"),
+    *("gamma", "scale_base", "gammas", "budget", "base"),
+}
 LONG = {"long_length": "64", "window_size": "16", "block_size": "16"}
 CASES = (
     ("compare", SHORT | {"difference": "ratio"}, {"difference", "mask", "window", "axis"}),
@@ -27,12 +32,13 @@ CASES = (
     ("layers", SHORT, {"name", "measure", "colours", "gamma", "scale_base"}),
     ("long", LONG, {"long_stage", "normalisation", "resolution_over", "colours"}),
     ("long", MADE | LONG | {"long_inputs": "same", "compare_masks": "yes"}, {"head_dim"}),
+    ("long", SHORT | LONG | {"long_inputs": "text"}, {"name", "layer", "head", "window_size"}),
     ("learn", {"teacher": "yes"}, {"lesson", "at"}),
     ("precision", MADE | {"text_length": "64"}, {"head_dim", "formats", "kept", "k_max"}),
     ("neighbours", SHORT | {"left": "yarn"}, {"mask", "window", "colours", "stage", "yarn.factor"}),
-    ("choose", GOALS, {"goal", "second_goal", "wanted", "goal_length", "gammas", "budget", "base"}),
+    ("choose", GOALS, CHOSEN),
     ("choose", SHORT | GOALS | {"goal": "disturbed"}, {"goal_window", "name", "layer", "head"}),
-    ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis"}),
+    ("lab", {"lab_size": "quick"}, {"lab_size", "models", "blocks", "axis", "trained"}),
 )
 NAMES = [f"{page}-{place}" for place, (page, *_) in enumerate(CASES)]  # sets have no order
 OTHERS = {
@@ -54,6 +60,12 @@ OTHERS = {
 }
 
 
+@pytest.fixture
+def tiny(monkeypatch):
+    """Models of one's own are trained in no time."""
+    shrink(monkeypatch.setattr)
+
+
 def others(setting):
     """Values of a setting, as an address has them."""
     if isinstance(setting, Words):
@@ -62,8 +74,12 @@ def others(setting):
         return setting.legal[:1]
     if isinstance(setting, Ends):
         return (setting.written((setting.lower, setting.upper)),)
-    if isinstance(setting, Few):
+    if isinstance(setting, Typed):
+        return ("another text",)
+    if isinstance(setting, Few | One):
         return ("xpos:gamma:2",)
+    if isinstance(setting, Limit):
+        return ("0.5",)
     return (str(setting.lower), str(setting.usual + 1))
 
 

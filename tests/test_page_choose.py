@@ -1,6 +1,7 @@
 """The page that chooses γ and B, without a browser: at once, in the background, and in words."""
 
 import time
+from queue import SimpleQueue
 
 import pytest
 
@@ -10,7 +11,7 @@ from xpos_viz.choosing import OBJECTIVES
 from xpos_viz.pictures.choose import asked
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui import runs
+from xpos_viz.ui.sweeps import SWEEPS
 
 pytestmark = pytest.mark.usefixtures("steady")
 
@@ -39,7 +40,7 @@ def finished(address):
     spec = asked(from_address(address)[0])
     assert spec is not None
     end = time.monotonic() + PATIENCE
-    while not ((run := runs.find(spec)) and run.done):
+    while not ((run := SWEEPS.find(spec)) and run.done):
         assert time.monotonic() < end
         time.sleep(0.02)
     return run
@@ -75,6 +76,25 @@ def test_two_goals_have_a_front():
     assert len(table.value) == 12
 
 
+def test_a_limit_and_weights_are_set_and_said():
+    page = opened(MADE | {"goal": "envelope_left", "second_goal": "half_life"})
+    assert page.session_state["offered"] >= {"goal_limit", "second_limit", "goal_weight", "gamma"}
+    (first, second) = page.number_input
+    assert first.label == "Only above: envelope left (of its start)"
+    assert second.label == "Only above: half-life (tokens)"
+    again(first.set_value(5.0))
+    assert apptest.address(page)["goal_limit"] == "5"
+    said = "\n".join(element.value for element in page.markdown)
+    assert EN("choose.none_within") in said
+    assert EN("choose.beyond", count="81") in said
+
+
+def test_a_single_goal_has_no_front():
+    page = opened(MADE)
+    assert [*page.dataframe[0].value.columns] == ["gamma", "scale_base", "half_life"]
+    assert "goal_weight" not in page.session_state["offered"]
+
+
 def test_a_fine_landscape_is_computed_when_asked_and_found_again():
     page = apptest.opened("choose", FINE)
     assert page.get("plotly_chart") == []
@@ -89,8 +109,8 @@ def test_a_fine_landscape_is_computed_when_asked_and_found_again():
 
 
 def test_a_server_that_has_enough_says_so(monkeypatch):
-    monkeypatch.setattr(runs, "MOST", 0)
-    monkeypatch.setattr(runs, "_runs", {})
+    monkeypatch.setattr(SWEEPS, "_most", 0)
+    monkeypatch.setattr(SWEEPS, "_runs", {})
     address = FINE | {"goal_length": "77"}
     page = apptest.opened("choose", address)
     again(begin(page)[0].click())
@@ -100,12 +120,8 @@ def test_a_server_that_has_enough_says_so(monkeypatch):
 
 
 def test_a_sweep_that_waits_its_turn_can_be_stopped_and_begun_anew(monkeypatch):
-    class Busy:
-        def submit(self, go):
-            """Another sweep has its turn."""
-
-    monkeypatch.setattr(runs, "_turns", Busy())
-    monkeypatch.setattr(runs, "_runs", {})
+    monkeypatch.setattr(SWEEPS, "_waiting", SimpleQueue())  # another sweep has its turn
+    monkeypatch.setattr(SWEEPS, "_runs", {})
     page = apptest.opened("choose", FINE | {"goal_length": "78"})
     again(begin(page)[0].click())
     assert begin(page) == []

@@ -1,5 +1,7 @@
 """The page of lessons: a question first, then what follows, in both languages."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 
 from tests.apptest import address, again, opened
@@ -99,6 +101,23 @@ def test_another_step_opens_at_its_start():
     (steps,) = (box for box in page.selectbox if box.key == "lesson")
     page = again(steps.set_value(LAST.name))
     assert address(page) == {"lang": "en", "lesson": LAST.name, "answers": f"{FIRST.name}-a"}
+
+
+@each_language
+def test_a_chapter_leads_at_its_end_to_the_page_that_goes_on_with_it(language):
+    *before, last = chapter_of("resolving").steps
+    answered = f"{last.name}-{last.right}"
+    (link,) = further(lesson(last, language, answers=answered))
+    assert link.label == texts(language)("learn.trained.further")
+    assert link.page == "lab"
+    kept = {"lang": language, "lesson": last.name, "answers": answered}
+    assert dict(parse_qsl(link.query_string)) == kept
+    assert not any(further(lesson(step, language)) for step in (*before, LAST))
+
+
+def further(page):
+    """Links from a chapter to other pages."""
+    return [each.proto for each in page.get("page_link") if "science" in each.proto.icon]
 
 
 @each_language

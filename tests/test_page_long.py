@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests import apptest
-from tests.apptest import address, again, control, words
+from tests.apptest import MADE, SHORT, address, again, control, words
 from xpos_viz.figures.words import rounded
-from xpos_viz.inputs import Random
+from xpos_viz.inputs import Expectation, Random, Sample
 from xpos_viz.pictures.long import asked as asked_for
 from xpos_viz.state import from_address
 from xpos_viz.studies import long as study
-from xpos_viz.studies.long import Long
+from xpos_viz.studies.long import Beginning, Long
 from xpos_viz.studies.resolving import resolution_of
 from xpos_viz.texts import LANGUAGES, catalogue, texts
 from xpos_viz.ui import long as module
@@ -128,6 +128,25 @@ def test_a_seed_is_there_where_vectors_are_random(asked):
     assert [long.inputs.seed for long in asked.maps] == [0, 4]
     labels = [widget.proto.label for widget in opened().select_slider]
     assert texts("en")("ui.long_seed") not in labels
+
+
+def test_a_text_that_a_model_read_can_be_looked_at(asked):
+    page = again(control(opened(SHORT), "long_inputs").set_value("text"))
+    (long, course) = (asked.maps[-1], asked.courses[-1])
+    assert (long.inputs, course.tokens) == (Beginning(Sample("pronoun", 8, 2), 28), 28)
+    assert [encoding["base"] for encoding in long.encodings] == [1e5, 1e5]
+    assert not page.info
+    again(control(page, "layer").set_value(16))
+    assert asked.maps[-1].inputs.of.layer == 16
+
+
+def test_where_no_model_read_anything_ones_take_its_place(asked):
+    page = opened(MADE | SMALL | {"long_inputs": "text"})
+    (info,) = page.info
+    assert info.value == (
+        "What is chosen beside the maps has no text that a model read: ones take its place."
+    )
+    assert asked.maps[-1].inputs == Expectation(4096)
 
 
 def test_a_run_that_changes_nothing_computes_nothing(asked):

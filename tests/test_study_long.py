@@ -10,13 +10,16 @@ import pytest
 import torch
 
 from tests import reference
-from xpos_viz import nope, rope, xpos
-from xpos_viz.inputs import Expectation, Random
+from tests.test_capture import random
+from xpos_viz import Capture, nope, rope, xpos
+from xpos_viz.inputs import Captured, Expectation, Random
+from xpos_viz.inputs.captured import keep
 from xpos_viz.studies import long as module
 from xpos_viz.studies.kept import Kept
 from xpos_viz.studies.long import (
     MOST_NUMBERS,
     MOST_SCORES,
+    Beginning,
     Long,
     fitting,
     long_maps,
@@ -87,6 +90,25 @@ def test_maps_are_those_of_loops(inputs, stage, reduce):
             close = pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True)
             assert each.values[place] == close
         assert not each.values.flags.writeable
+
+
+@pytest.mark.usefixtures("few")
+def test_maps_of_a_text_are_those_of_its_head():
+    """In the layout that they were captured in, and of half the text where all is too much."""
+    capture = Capture(*random(heads=2, queries=40, keys=40), layers=(0, 4))
+    text = Beginning(Captured(keep(capture), 4, 1), 40)
+    (causal,) = long_maps(Long(text, PAIR[1:], ("causal",), "scores", "max"), unheard)
+    pairs = [0, 4, 1, 5, 2, 6, 3, 7]  # "half" as columns that stand side by side
+    q, k = (x[1, 1][:, pairs].double().numpy() for x in (capture.q, capture.k))
+    scores = [
+        [reference.score(q[m], k[n], m - n, RATES["xpos"]) for n in range(5)] for m in range(35, 40)
+    ]
+    assert causal.values[7, 0] == pytest.approx(np.max(scores), rel=1e-4)
+    long = Long(text, PAIR, ("causal",))
+    large = replace(long, inputs=Beginning(text.of, MOST_NUMBERS // 8 + 8))
+    assert fitting(large).inputs == Beginning(text.of, MOST_NUMBERS // 16 + 4)
+    vectors = replace(text, length=3).load(8, torch.float32)
+    assert (vectors.q.shape, vectors.k.dtype, vectors.layout) == ((3, 8), torch.float32, "half")
 
 
 @pytest.mark.usefixtures("few")

@@ -150,7 +150,7 @@ class Experiment:
         """
         rest = dict(entries)
         names = rest.pop("encodings", "rope,xpos").split(",")
-        head_dim = _whole("head_dim", rest.pop("head_dim", "64"))
+        head_dim = parse_whole("head_dim", rest.pop("head_dim", "64"))
         source = rest.pop("source", "sample")
         check_choice("source", source, SOURCES)
         encodings = tuple(
@@ -188,16 +188,6 @@ def _entries(part: Inputs | View) -> dict[str, Any]:
     return {entry.name: getattr(part, entry.name) for entry in fields(part)}
 
 
-def _whole(name: str, text: str) -> int:
-    """Parse an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(
-            f"{name} must be a whole number, got {text!r:.40}; use 1, 2, 3 …"
-        ) from None
-
-
 def _parameters(entries: Mapping[str, str], name: str, place: int) -> tuple[tuple[str, Value], ...]:
     """The parameters given for the encoding at `place`, parsed."""
     legal = (*lookup(name).defaults, "rotary_width")
@@ -208,7 +198,7 @@ def _parameters(entries: Mapping[str, str], name: str, place: int) -> tuple[tupl
 def _value(name: str, text: str) -> Value:
     """Parse a number, numbers between commas, or rows of them between semicolons."""
     if name == "rotary_width":
-        return _whole(name, text)
+        return parse_whole(name, text)
     if ";" in text:
         return tuple(_numbers(name, row) for row in text.removesuffix(";").split(";"))
     return _numbers(name, text) if "," in text else parse_number(name, text)
@@ -225,12 +215,19 @@ def _parsed(kind: type[D], entries: Mapping[str, str]) -> D:
     for entry in fields(kind):
         if entry.name in entries:
             text = entries[entry.name]
-            given[entry.name] = _whole(entry.name, text) if "int" in str(entry.type) else text
+            given[entry.name] = parse_whole(entry.name, text) if "int" in str(entry.type) else text
     return kind(**given)
 
 
-def written_encoding(encoding: Encoding) -> str:
+def written_encoding(encoding: Encoding, usual: Encoding | None = None) -> str:
     """Return an encoding without its width, as :func:`parse_encoding` reads it.
+
+    Parameters
+    ----------
+    encoding
+        What is written.
+    usual
+        One of its family whose parameters are left out; None is the family's defaults.
 
     Examples
     --------
@@ -238,13 +235,21 @@ def written_encoding(encoding: Encoding) -> str:
     >>> written_encoding(xpos(64)), written_encoding(xpos(64, gamma=0.8, scale_base=64.0))
     ('xpos', 'xpos:gamma:0.8:scale_base:64')
     """
-    usual = encoding.family.defaults
-    own = ((name, encoding[name]) for name in usual if encoding[name] != usual[name])
+    names = encoding.family.defaults
+    known = names if usual is None else dict(usual.parameters)
+    own = ((name, encoding[name]) for name in names if encoding[name] != known[name])
     return ":".join((encoding.name, *(f"{name}:{_written(value)}" for name, value in own)))
 
 
-def parse_encoding(text: str, **width: int) -> Encoding:
-    """Return an encoding of some `head_dim` and `rotary_width` whose parameters are numbers.
+def parse_encoding(text: str, **usual: Value) -> Encoding:
+    """Return an encoding whose parameters are numbers.
+
+    Parameters
+    ----------
+    text
+        Its name, and pairs of parameter and number.
+    usual
+        Its `head_dim` and `rotary_width`, and parameters that the text need not have.
 
     Raises
     ------
@@ -264,7 +269,7 @@ def parse_encoding(text: str, **width: int) -> Encoding:
         )
     pairs = zip(words[::2], words[1::2], strict=True)
     own = ((parameter, parse_number(parameter, number)) for parameter, number in pairs)
-    return Encoding(name, (*width.items(), *own))
+    return Encoding(name, (*usual.items(), *own))
 
 
 def parse_number(name: str, text: str) -> float:
@@ -273,3 +278,13 @@ def parse_number(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f"{name} must be a number, got {text!r:.40}; use 0.4 or 1e4.") from None
+
+
+def parse_whole(name: str, text: str) -> int:
+    """Return the integer that a text is, else raise ValueError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a whole number, got {text!r:.40}; use 1, 2, 3 …"
+        ) from None

@@ -3,6 +3,8 @@
 import os
 from dataclasses import asdict, dataclass
 
+from xpos_viz.choice import check_choice
+
 _PREFIX = "XPOS_VIZ_MAX_"
 
 MODELS = "XPOS_VIZ_MODELS"
@@ -12,6 +14,23 @@ It is a folder that holds models: folders with config.json, tokenizer and model.
 `.gguf` files. Visitors choose among their names and type a text. Without it, or without
 transformers, nothing is offered; a computer with little memory should not offer any.
 """
+
+
+TRAINING = "XPOS_VIZ_TRAINING"
+"""The variable by which an operator switches off that visitors train models: on or off."""
+
+
+def is_on(variable: str) -> bool:
+    """Return whether a variable is "on", as it is unless it is set.
+
+    Raises
+    ------
+    ValueError
+        If it is neither "on" nor "off".
+    """
+    word = os.environ.get(variable, "on")
+    check_choice(variable, word, ("on", "off"))
+    return word == "on"
 
 
 def cap(name: str, usual: int, *, step: int = 1) -> int:
@@ -99,3 +118,6 @@ class Limits:
 
 LIMITS = Limits.set_by_operator()
 """The limits of this process."""
+
+TRAINS = is_on(TRAINING)
+"""Whether this process trains models."""

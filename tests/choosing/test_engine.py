@@ -137,10 +137,11 @@ def test_a_capture_is_sent_to_who_lacks_it(tmp_path, processes, monkeypatch):
         return packed(data)
 
     monkeypatch.setattr(engine, "packed", counted)
-    sweep(of_capture(), tmp_path / "first", processes)
-    assert 2 <= len(sent) <= 6  # batches that were under way before anything was there
-    sweep(of_capture(), tmp_path / "second", processes)
-    assert len(sent) <= 6
+    sweep(of_capture(), tmp_path / "first", processes, ahead=3)
+    assert 2 <= len(sent) <= 3  # batches that were under way before anything was there
+    assert len([*(tmp_path / "first").glob("*.parquet")]) > 7
+    sweep(of_capture(), tmp_path / "second", processes, ahead=3)
+    assert len(sent) <= 3
     same(points_of(tmp_path / "second"), swept(of_capture(), tmp_path / "here"))
 
 
@@ -286,3 +287,13 @@ def test_a_worker_computes_with_one_thread(processes, cluster):
     assert processes.submit(torch.get_num_threads).result() == 1
     cluster.submit(work, spec(), range(1)).result()
     assert 1 in cluster.run(torch.get_num_threads).values()
+
+
+def test_without_a_folder_all_is_told_and_nothing_kept(wanted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = list[engine.Progress]()
+    with ThreadPoolExecutor(2) as threads:
+        assert sweep(MIXED, None, threads, report=told.append).share == 1.0
+    found = frame(MIXED, [batch for each in told for batch in each.new])
+    same(found.sort_values("point", ignore_index=True), wanted)
+    assert [*tmp_path.iterdir()] == []

@@ -1,6 +1,7 @@
 """Goals over γ and B: computed once, laid out by their places, and known part by part."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,12 +62,14 @@ def test_what_is_not_known_yet_is_no_number():
 def test_a_landscape_is_computed_once_and_says_how_far_it_is():
     asked, shares = spec(HALF, length=101), []
     first = landscape(asked, shares.append)
-    assert shares == [0.0]
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert shares == sorted(shares)
+    shares.clear()
     assert landscape(spec(HALF, length=101), shares.append).points is first.points
     wanted = landscape(spec(Goal("half_life", wanted=9.0), length=101), shares.append)
     assert wanted.points is first.points
     assert wanted.places(wanted.allowed) != first.places(first.allowed)
-    assert shares == [0.0]
+    assert shares == []
 
 
 def test_work_that_is_ended_is_not_kept():
@@ -104,6 +107,36 @@ def test_the_best_of_two_goals_counts_each_from_its_best_to_its_worst():
     order = np.argsort(shares.ravel(), kind="stable")
     assert [row * 2 + column for row, column in found.places(found.allowed)] == order.tolist()
     assert np.unravel_index(order[0], (3, 2)) in found.places(found.front)
+
+
+def test_the_best_follows_the_weights():
+    for few, many in ((0.02, 1.98), (1.98, 0.02)):
+        weighed = (replace(HALF, weight=few), replace(LEFT, weight=many))
+        found = landscape(spec(*weighed, length=300))
+        alone = landscape(spec(LEFT if many > few else HALF, length=300))
+        assert found.allowed["setting"].iloc[0] == alone.allowed["setting"].iloc[0]
+
+
+def test_what_is_beyond_a_limit_is_barred_and_is_not_the_best():
+    free = landscape(spec(HALF, LEFT, length=300))
+    middle = float(np.median(free.values(LEFT)))
+    asked = spec(HALF, replace(LEFT, above=middle), length=300)
+    found = landscape(asked)
+    assert found.points is free.points
+    within = np.argwhere(free.values(LEFT) > middle).tolist()
+    assert sorted(map(list, found.places(found.allowed))) == within
+    beyond = np.argwhere(free.values(LEFT) <= middle).tolist()
+    assert sorted(map(list, found.places(found.barred))) == beyond
+    assert {*found.places(found.front)} <= {*found.places(found.allowed)}
+    assert free.barred.empty
+
+
+def test_a_setting_is_known_by_its_values():
+    found = landscape(spec(LEFT))
+    assert [found.setting(*found.values_of(n).values()) for n in range(6)] == [*range(6)]
+    assert found.values_of(3) == {"gamma": 0.4, "scale_base": 256.0}
+    assert found.setting(0.4, 300.0) is None
+    assert found.setting(0.3, 64.0) is None
 
 
 def test_what_is_infinite_counts_as_the_best_or_the_worst():

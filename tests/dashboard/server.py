@@ -20,9 +20,9 @@ def free_port():
 
 
 @contextmanager
-def serving(port, log):
+def serving(port, log, app="app.py"):
     """Run a server as anyone would start it; its log must hold no error."""
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port)]
     with (
         log.open("wb") as file,
         subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT) as process,

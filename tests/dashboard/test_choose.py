@@ -44,6 +44,33 @@ def test_a_sweep_goes_on_when_the_page_is_left_and_its_best_is_taken_over(visit)
     assert {key: parameters(page)[key] for key in taken} == taken
 
 
+def test_a_cell_and_a_point_of_the_front_are_chosen_by_a_click(visit):
+    page = visit({"source": "expectation", "head_dim": "8", "second_goal": "headroom"})
+    turn(page, "choose")
+    charts = page.locator(".js-plotly-plot")
+    becomes(charts.count, PICTURES, "pictures")
+    settled(page)
+    box = charts.first.locator(".nsewdrag").bounding_box()
+    assert box
+    for row, gamma in ((1, "0.0841"), (6, "1.13"), (1, "0.0841")):
+        page.mouse.move(box["x"] + 0.96 * box["width"], box["y"] + (row + 0.2) / 9 * box["height"])
+        charts.first.locator(".hoverlayer .hovertext").wait_for()
+        page.mouse.down()
+        page.mouse.up()
+        becomes(lambda: parameters(page).get("gamma"), gamma, "the γ of a cell")
+        assert parameters(page)["scale_base"] == "8190"
+        settled(page)
+    end = charts.nth(2).locator(".scatterlayer .trace").last.locator(".point").first
+    end.scroll_into_view_if_needed()
+    place = end.bounding_box()
+    assert place
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    charts.nth(2).locator(".hoverlayer .hovertext").wait_for()
+    page.mouse.down()
+    page.mouse.up()
+    becomes(lambda: parameters(page).get("gamma") != "0.0841", True, "a point of the front")
+
+
 def test_two_ends_are_moved_by_keys(visit):
     page = visit({"source": "expectation", "head_dim": "8"})
     turn(page, "choose")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xpos_viz.choosing.landscape import landscape
-from xpos_viz.figures.choose import BEST, FRONT, best_words, front_curve, goal_map
+from xpos_viz.figures.choose import BARRED, BEST, FRONT, best_words, front_curve, goal_map
 from xpos_viz.pictures.choose import asked
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
@@ -81,6 +81,36 @@ def test_a_front_goes_from_one_goal_to_the_other():
     assert 1 <= len(curves.named) <= 3
     assert curves.x == "float16 headroom (lengths)"
     assert curves.y == "envelope left (of its start)"
+
+
+def test_what_is_set_now_has_a_ring_and_a_dot_beside_the_front():
+    shown = found(second_goal="envelope_left")
+    beaten = next(n for n in shown.table["setting"] if n not in set(shown.front["setting"]))
+    assert goal_map(shown, 0, EN).ringed is None
+    assert goal_map(shown, 1, EN, chosen=beaten).ringed == divmod(beaten, 9)
+    assert goal_map(shown, 1, EN, chosen=beaten).notes[-1] == EN("choose.ringed")
+    curves = front_curve(shown, EN, beaten)
+    _, dot = curves.curves
+    row = shown.table.set_index("setting").loc[beaten]
+    assert (dot.label, dot.x, dot.y) == ("set now", row["half_life"], row["envelope_left"])
+    assert {mark.line for mark in curves.marks} == {0}
+    marks = front_curve(shown, EN, int(shown.front["setting"][1])).marks
+    assert [mark.line for mark in marks[:3]] == [0, 1, 0]
+    assert all(mark.read.startswith("γ ") for mark in marks)
+
+
+def test_what_is_beyond_a_limit_is_crossed_out_and_said():
+    shown = found(goal="envelope_left", goal_limit="0.5")
+    grid, values = goal_map(shown, 0, EN), shown.values(shown.spec.goals[0])
+    crossed = np.array(grid.written) == BARRED
+    assert np.array_equal(crossed, values <= 0.5)
+    assert (
+        "× marks what is beyond a limit; allowed is: envelope that is left at the length"
+        in (grid.notes[1])
+    )
+    assert grid.notes[1].endswith("above 0.5 (of its start).")
+    none = found(goal="envelope_left", goal_limit="2")
+    assert best_words(none, EN) == EN("choose.none_within")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from xpos_viz import rope, xpos
+from xpos_viz import Capture, rope, xpos
 from xpos_viz.figures.long import block_maps, resolution_curves, sizes
 from xpos_viz.figures.words import rounded
-from xpos_viz.inputs import Expectation, Random
+from xpos_viz.inputs import Captured, Expectation, Random, Sample
+from xpos_viz.inputs.captured import keep
 from xpos_viz.pooling import robust_limit
-from xpos_viz.studies.long import Long, long_maps
+from xpos_viz.studies.long import Beginning, Long, long_maps
 from xpos_viz.studies.resolving import Course, resolutions
 from xpos_viz.texts import texts
 from xpos_viz.theme import DASHES
@@ -77,6 +79,22 @@ def test_notes_say_what_is_seen():
     )
     assert described.notes[2] == "每格是 8 × 8 个词元的块中可见格的最大值。"
     assert described.bars[0].scale == "sequential"
+
+
+def test_notes_of_a_text_say_which_and_what_it_was_learnt_under():
+    own = xpos(8, scale_base=5.0)
+    q, k = torch.ones(2, 1, 1, 16, 8).unbind()
+    data = keep(Capture(q, k, encodings=(own,), model="mine"))
+    _, described = maps(Long(Beginning(Captured(data), 16), PAIR, ("causal",)))
+    which = f"Queries and keys of mine, layer 0, head 0, brought along (SHA-256 {data[:12]}…)"
+    learnt = "The vectors were learnt under XPos, by a model that was trained with it."
+    assert described.notes[:2] == (f"{which}, tokens 0 to 15.", learnt)
+    sample = Beginning(Sample("pronoun", 8, 2), 24)
+    pair = (rope(64), xpos(64))
+    _, described = maps(Long(sample, pair, ("causal",)))
+    assert described.notes[1] == (
+        "The vectors were learnt under RoPE: a model trained with XPos would have others."
+    )
 
 
 def test_sizes_are_said_and_so_is_what_nobody_sees():

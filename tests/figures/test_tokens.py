@@ -50,8 +50,8 @@ class Reader(HTMLParser):
 
 def passage(*tokens):
     """A passage of some tokens."""
-    legend = ("gains", "loses", "points", "query", "ahead")
-    return Passage(("Title", "line"), "Said.", legend, ("1", "2"), tokens, "blue_red")
+    legend, roles = ("gains", "loses", "points"), (("query", "query"), ("ahead", "ahead"))
+    return Passage(("Title", "line"), "Said.", legend, ("1", "2"), tokens, "blue_red", roles)
 
 
 # HTML
@@ -70,7 +70,8 @@ def passage(*tokens):
 def test_whatever_the_text_says_it_stays_text(text):
     plain = Reader(markup(passage(Token(" ", "word", "title", 3, "gain", "", "gains 1"))))
     token = Token(text, text, text, 3, "gain", "query", text)
-    hostile = Passage((text, text), text, (text,) * 5, (text, text), (token,), "blue_red")
+    roles = (("query", text), ("ahead", text))
+    hostile = Passage((text,) * 2, text, (text,) * 3, (text,) * 2, (token,), "blue_red", roles)
     read = Reader(markup(hostile))
     assert [tag for tag, _ in read.elements] == [tag for tag, _ in plain.elements]
     allowed = {"class", "title", "role", "aria-label", "aria-hidden"}
@@ -125,7 +126,7 @@ def test_text_is_legible_on_every_tint(colours, mode):
     for end in (0, -1):
         assert contrast(grounds[end], ink.page) > 1.5
         assert tint([-LEVELS, LEVELS][end], colours, mode) in markup(
-            Passage(("",), "", ("", "", "", "", ""), (), (), colours), mode
+            Passage(("",), "", ("", "", ""), (), (), colours), mode
         )
 
 

@@ -191,6 +191,10 @@ def test_queries_and_keys_of_a_model_can_be_opened():
     assert capture.encodings == (model.encoding,) * 2
     heard = model.listen(torch.tensor([list(b"a text")]))
     assert torch.equal(capture.k, torch.cat([k for _, k in heard]).detach())
+    assert capture.text == "a text"
+    parted = captured(model, "é 潮\n".encode() + b"\xff", "mine")
+    assert parted.tokens == ("é ½", "é 2/2", " ", "潮 ⅓", "潮 ⅔", "潮 3/3", "\n", "?")
+    assert parted.text == "é 潮\n?"
     assert len(captured(model, b"a" * 128, "mine").tokens) == 128
     for text in (b"", b"a" * 129):
         with pytest.raises(ValueError) as error:

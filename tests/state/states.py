@@ -1,5 +1,7 @@
 """States as a session may have them: how they open, and any of them."""
 
+from contextlib import suppress
+
 from hypothesis import strategies as st
 
 from tests import cases
@@ -14,7 +16,7 @@ from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.state import OWN, SETTINGS, State, opening
 from xpos_viz.state.changes import with_own
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
-from xpos_viz.state.settings import Ends, Few, Several, Whole
+from xpos_viz.state.settings import Ends, Few, Limit, One, Several, Typed, Whole
 from xpos_viz.texts import LANGUAGES
 
 OPENINGS = [("sample", name) for name in SAMPLES] + [("expectation", ""), ("random", "")]
@@ -48,15 +50,32 @@ made = st.one_of(
 )
 
 
+def normal_texts(setting):
+    """Those encodings that a setting takes, as it writes them."""
+    found = []
+    for text in KEPT:
+        with suppress(ValueError):
+            found.append(setting.normal(text))
+    return found
+
+
 def legal_values(setting):
     """What a setting may be."""
     if isinstance(setting, Whole):
         return st.integers(setting.lower, setting.upper)
+    if isinstance(setting, One):
+        return st.sampled_from(normal_texts(setting))
     if isinstance(setting, Few):
-        return st.lists(st.sampled_from(KEPT), unique=True, max_size=setting.most).map(tuple)
+        texts = st.sampled_from(normal_texts(setting))
+        return st.lists(texts, unique=True, max_size=setting.most).map(tuple)
+    if isinstance(setting, Typed):
+        letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+        return st.text(letters, max_size=setting.most // 4)
     if isinstance(setting, Ends):
         numbers = st.floats(setting.lower, setting.upper)
         return st.lists(numbers, min_size=2, max_size=2, unique=True).map(sorted).map(tuple)
+    if isinstance(setting, Limit):
+        return st.none() | st.floats(setting.lower, setting.upper)
     words = st.sampled_from(setting.legal)
     return st.lists(words, unique=True).map(tuple) if isinstance(setting, Several) else words
 

@@ -4,12 +4,18 @@ import pytest
 
 from tests.state.states import CAPTURES, START
 from tests.test_capture import random
-from xpos_viz import Capture, rope
+from xpos_viz import Capture, nope, rope, xpos
 from xpos_viz.inputs import Captured
 from xpos_viz.inputs.captured import keep
 from xpos_viz.inputs.sample import sample_capture
 from xpos_viz.state import Refusal, State, from_address, opening, to_address
-from xpos_viz.state.changes import with_apart, with_base, with_encoding, with_inputs
+from xpos_viz.state.changes import (
+    with_apart,
+    with_base,
+    with_encoding,
+    with_inputs,
+    with_source,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +36,20 @@ def test_a_capture_opens_as_suits_it(capture, base, scale_base, turned):
     assert {each.rotary_width for each in (first, second, state.encoding("yarn"))} == {turned}
     assert to_address(state) == {"source": "capture", "data": capture.hash}
     assert from_address(to_address(state)) == (state, [])
+
+
+def test_a_model_that_was_trained_with_xpos_opens_with_its_own_decay():
+    """Whatever γ was set before; that of a model without one stays as it is."""
+    own = xpos(8, gamma=0.7, scale_base=33.0)
+    with_own, without = (
+        keep(Capture(*random(), encodings=(each,), model="m")) for each in (own, nope(8))
+    )
+    moved = with_encoding(START, 1, "gamma", 0.9)
+    state = with_source(moved, "capture", with_own)
+    assert state.experiment.encodings == (rope(8), own)
+    assert to_address(state) == {"source": "capture", "data": with_own}
+    state = with_source(moved, "capture", without)
+    assert state.experiment.encodings == (rope(8), xpos(8, gamma=0.9, scale_base=2.0))
 
 
 def test_a_base_of_the_layer_s_own_stays_so():

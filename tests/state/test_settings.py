@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from xpos_viz.state.settings import few, settings, several, whole, words
+from xpos_viz.state.settings import few, limit, settings, several, typed, whole, words
 
 
 def even(text):
@@ -23,19 +23,24 @@ class Page:
     curves: tuple[str, ...] = several(("rope", "xpos", "alibi"), ("rope", "xpos"))
     lag: int = whole(64, 0, 1000)
     pairs: tuple[str, ...] = few(even, 3)
+    passage: str = typed(8)
+    most: float | None = limit(-10.0, 1e6)
 
 
 SETTINGS = settings(Page)
+LEFT_OUT = "leave it out where there is no limit."
 
 
 def test_a_page_has_the_usual_values_and_knows_its_settings():
-    assert Page() == Page("", "causal", ("rope", "xpos"), 64, ())
-    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs"]
+    assert Page() == Page("", "causal", ("rope", "xpos"), 64, (), "", None)
+    assert list(SETTINGS) == ["mask", "curves", "lag", "pairs", "passage", "most"]
     assert {name: setting.usual for name, setting in SETTINGS.items()} == {
         "mask": "causal",
         "curves": ("rope", "xpos"),
         "lag": 64,
         "pairs": (),
+        "passage": "",
+        "most": None,
     }
 
 
@@ -49,6 +54,11 @@ def test_a_page_has_the_usual_values_and_knows_its_settings():
         ("lag", "0", 0),
         ("pairs", "4,-2,0", ("4", "-2", "0")),
         ("pairs", "", ()),
+        ("passage", " ,\n&=\u202e", " ,\n&=\u202e"),
+        ("passage", "潮汐 x", "潮汐 x"),
+        ("most", "0.02", 0.02),
+        ("most", "-10", -10.0),
+        ("most", "", None),
     ],
 )
 def test_a_setting_is_the_same_after_a_trip_through_text(name, text, value):
@@ -67,6 +77,15 @@ def test_of_a_few_the_first_that_are_legal_can_be_used():
 
 
 @pytest.mark.parametrize(
+    ("text", "beginning"),
+    [("nine bytes", "nine byt"), ("潮汐潮", "潮汐"), ("a\0b\ud800c", "abc"), ("\0", "")],
+)
+def test_of_a_text_its_beginning_can_be_used(text, beginning):
+    assert SETTINGS["passage"].parted(text) == (beginning, text)
+    assert SETTINGS["passage"].parse("passage", beginning) == beginning
+
+
+@pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("mask", "Causal", "unknown mask 'Causal'; use one of: causal, none."),
@@ -79,6 +98,27 @@ def test_of_a_few_the_first_that_are_legal_can_be_used():
         ("lag", "٣", "lag must be a whole number from 0 to 1000, got '٣'; use 64."),
         ("pairs", "2,3", "3 is odd; use 4."),
         ("pairs", "2,4,6,8", "pairs must be at most 3, got 4; leave some of them out."),
+        (
+            "passage",
+            "潮汐潮",
+            "passage must be at most 8 bytes in UTF-8, got 9; use a part of it.",
+        ),
+        *(
+            (
+                "passage",
+                f"a{sign}",
+                f"passage must have no {sign!r}, got one; leave it out.",
+            )
+            for sign in ("\0", "\ud800")
+        ),
+        (
+            *("most", "11e5"),
+            f"most must be a number from -10 to 1e+06, got '11e5'; {LEFT_OUT}",
+        ),
+        (
+            *("most", "nan"),
+            f"most must be a number from -10 to 1e+06, got 'nan'; {LEFT_OUT}",
+        ),
         ("lag", "9" * 99, f"lag must be a whole number from 0 to 1000, got '{'9' * 39}; use 64."),
     ],
 )

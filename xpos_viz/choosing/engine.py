@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xpos_viz.choosing.records import Batch, Records
+from xpos_viz.choosing.records import Batch, Records, Unkept
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
@@ -32,6 +32,7 @@ MOST = 1 << 12
 TRIES = 3
 """How often the worker of one point may end before the point counts as failed."""
 
+_SHORT = 0.05  # seconds of a batch that is not worth its transport and its file
 _LOOK = 0.25  # seconds between two reports where nothing comes
 _ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say that a worker ended
 _FRESH = 0.3  # share of the newest batch in the pace
@@ -75,7 +76,7 @@ Report = Callable[[Progress], None]
 
 def sweep(
     spec: Spec,
-    folder: str | Path,
+    folder: str | Path | None,
     executor: Executor,
     *,
     resume: bool = False,
@@ -89,7 +90,8 @@ def sweep(
     spec
         What is swept.
     folder
-        Where the points are kept (:mod:`xpos_viz.choosing.records`).
+        Where the points are kept (:mod:`xpos_viz.choosing.records`); None keeps nothing, and
+        `report` has all that comes.
     executor
         Who computes them.
     resume
@@ -131,7 +133,7 @@ def sweep(
     1    0.4      831.7
     """
     captures = tuple(map(lookup, spec.data))
-    records = Records(folder, spec, resume=resume)
+    records = Unkept(spec) if folder is None else Records(folder, spec, resume=resume)
     run = _Run(spec, executor, records, ahead or 2 * (os.cpu_count() or 1) + 2, captures)
     try:
         run.report(report)
@@ -163,7 +165,7 @@ class _Run:
         self,
         spec: Spec,
         executor: Executor,
-        records: Records,
+        records: Records | Unkept,
         ahead: int,
         captures: tuple[Capture, ...],
     ) -> None:
@@ -238,8 +240,9 @@ class _Run:
         """Points of a batch that takes as long as it is to; less in the end, so that all end."""
         if math.isnan(self._pace):
             return 1
-        fair = -(-self._missing // (2 * self._ahead))
-        return max(1, min(MOST, fair, round(TASK / max(self._pace, TASK / MOST))))
+        pace = max(self._pace, TASK / MOST)
+        fair = max(-(-self._missing // (2 * self._ahead)), round(_SHORT / pace))
+        return max(1, min(MOST, fair, round(TASK / pace)))
 
     def _came(self, task: _Task, found: Batch | Lacking) -> None:
         """Keep a batch, or send what its worker lacks."""

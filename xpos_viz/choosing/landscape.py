@@ -1,6 +1,6 @@
 """A landscape: one or two goals over γ and B, as far as it is computed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xpos_viz.choosing.engine import Progress, sweep
 from xpos_viz.choosing.front import ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.objectives import OBJECTIVES
 from xpos_viz.choosing.records import Batch, frame
 from xpos_viz.choosing.spec import Spec
-from xpos_viz.choosing.working import work
 from xpos_viz.studies.kept import Kept
 
 GOALS: tuple[str, ...] = tuple(sorted(OBJECTIVES, key="half_life".__ne__))
@@ -28,7 +28,6 @@ BUDGETS: Mapping[str, int] = MappingProxyType({"81": 9, "289": 17, "1089": 33})
 """How many settings may be tried, and how many of γ and of B that are."""
 
 _DIGITS = range(3, 18)  # of numbers: three are read at a glance
-_PART = 9  # points that are computed between two looks
 
 Report = Callable[[float], None]
 """Told which share is done; what it raises ends the work."""
@@ -52,12 +51,12 @@ class Landscape:
     @property
     def gammas(self) -> tuple[float, ...]:
         """The rows."""
-        return tuple(self.spec.grid["gamma"])
+        return tuple(self.spec.grid["gamma"].tolist())
 
     @property
     def scale_bases(self) -> tuple[float, ...]:
         """The columns."""
-        return tuple(self.spec.grid["scale_base"])
+        return tuple(self.spec.grid["scale_base"].tolist())
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -66,10 +65,10 @@ class Landscape:
 
     @cached_property
     def allowed(self) -> pd.DataFrame:
-        """Those of them at which all goals have a value, the best first.
+        """Those of them at which all goals have a value within their limits, the best first.
 
-        Losses have units of their own, so each counts from 0 at the best setting to 1 at the
-        worst, of those that are finite.
+        Losses have units of their own, so each counts from 0 at the best setting to the weight of
+        its goal at the worst, of those that are finite.
         """
         table = self.table[self.table["allowed"]]
         if table.empty:
@@ -78,7 +77,20 @@ class Landscape:
         finite = np.ma.masked_invalid(losses)
         low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
         shares = (losses.clip(low, high) - low) / np.where(high > low, high - low, 1.0)
-        return table.iloc[np.argsort(shares.sum(1), kind="stable")]
+        weights = np.array([goal.weight for goal in self.spec.goals])
+        return table.iloc[np.argsort(shares @ weights, kind="stable")]
+
+    @property
+    def barred(self) -> pd.DataFrame:
+        """Those of them at which a goal is beyond its limit."""
+        beyond = [~goal.allowed(self.table[goal.label].to_numpy()) for goal in self.spec.goals]
+        return self.table[np.logical_or.reduce(beyond) & self.known]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """At which of them all goals have a value."""
+        values = self.table[[goal.label for goal in self.spec.goals]]
+        return values.notna().all(axis=1).to_numpy()
 
     @property
     def front(self) -> pd.DataFrame:
@@ -91,6 +103,18 @@ class Landscape:
         laid = np.full(len(self.gammas) * len(self.scale_bases), np.nan)
         laid[self.table["setting"]] = self.table[goal.label]
         return laid.reshape(len(self.gammas), len(self.scale_bases))
+
+    def values_of(self, setting: int) -> dict[str, float]:
+        """Return the γ and the B of a setting."""
+        row, column = divmod(setting, len(self.scale_bases))
+        return {"gamma": self.gammas[row], "scale_base": self.scale_bases[column]}
+
+    def setting(self, gamma: float, scale_base: float) -> int | None:
+        """Return which setting has these values, or None if none has."""
+        if gamma not in self.gammas or scale_base not in self.scale_bases:
+            return None
+        row, column = self.gammas.index(gamma), self.scale_bases.index(scale_base)
+        return row * len(self.scale_bases) + column
 
     def places(self, table: pd.DataFrame) -> list[tuple[int, int]]:
         """Return where settings stand, row and column."""
@@ -112,12 +136,12 @@ def steps(low: float, high: float, count: int) -> tuple[float, ...]:
 
 def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:
     """Compute a landscape; what was computed lately is not computed again."""
-    return lately(spec) or known(spec, list(_computed(spec, report)))
+    return lately(spec) or known(spec, [_computed(spec, report)])
 
 
 def lately(spec: Spec) -> Landscape | None:
     """Return a landscape if its points are kept."""
-    points = _kept.get(_bare(spec))
+    points = _kept.get(bare(spec))
     return None if points is None else Landscape(spec, points)
 
 
@@ -125,25 +149,26 @@ def known(spec: Spec, tables: Sequence[pd.DataFrame]) -> Landscape:
     """Return what is known of a landscape; the points of a whole one are kept."""
     points = pd.concat(tables, ignore_index=True)
     if len(points) == spec.total:
-        _kept.put(_bare(spec), points)
+        _kept.put(bare(spec), points)
     return Landscape(spec, points)
 
 
-def _bare(spec: Spec) -> Spec:
-    """What points depend on: of goals, what is computed and not what is wanted of it."""
+def bare(spec: Spec) -> Spec:
+    """Return what points depend on: of goals, what is computed and not what is wanted of it."""
     return replace(spec, goals=tuple(Goal(goal.objective, goal.options) for goal in spec.goals))
 
 
-def _computed(spec: Spec, report: Report) -> Iterator[pd.DataFrame]:
+def _computed(spec: Spec, report: Report) -> pd.DataFrame:
     """Compute all points, in a thread of their own, since each counts on one core."""
+    batches = list[Batch]()
+
+    def told(progress: Progress) -> None:
+        report(progress.share)
+        batches.extend(progress.new)
+
     with ThreadPoolExecutor(1) as thread:
-        for start in range(0, spec.total, _PART):
-            report(start / spec.total)
-            part = range(start, min(start + _PART, spec.total))
-            batch = thread.submit(work, spec, part).result()
-            if not isinstance(batch, Batch):  # a capture of this process has gone meanwhile
-                raise ValueError(f"a text is not here any more, got {batch.data}; bring it again.")
-            yield frame(spec, [batch])
+        sweep(spec, None, thread, report=told)
+    return frame(spec, batches)
 
 
 _kept: Kept[pd.DataFrame] = Kept(16)

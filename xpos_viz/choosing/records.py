@@ -120,6 +120,16 @@ class Records:
         write(self.folder / f"points-{first:010}-{last:010}.parquet", file.getvalue())
 
 
+class Unkept:
+    """A sweep that is kept nowhere: all of it is missing, and what comes is only told."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.gaps = [range(spec.total)]
+
+    def write(self, batch: Batch) -> None:
+        """Keep nothing."""
+
+
 def rows(spec: Spec, batch: Batch, parameters: Mapping[str, NDArray[np.float64]]) -> pa.Table:
     """Return what was computed, a row for each point: parameters, case, goals and error."""
     points = np.arange(batch.points.start, batch.points.stop)

@@ -1,7 +1,8 @@
 """What a worker does with some points; it may be a thread, a process, or another computer.
 
-A capture is sent to a worker when it says that it lacks one, and kept there by its hash, so each
-worker is sent each capture once or, where it takes several batches at a time, a few times.
+A capture is sent along with a batch only after a worker said that it lacks it, and is kept there by
+its hash. An executor does not say who takes a batch, so in the beginning a capture is sent at most
+once for each batch that is under way at a time, and later only where a worker is new.
 """
 
 import math

@@ -183,6 +183,7 @@ _SHOWN: Mapping[tuple[str, str], Callable[[State], tuple[str, ...]]] = MappingPr
         ("lab", "lab_means"): lambda _: (),
         ("lab", "lab_excess"): lambda _: (),
         ("lab", "lab_logits"): lambda _: (),
+        ("lab", "lab_reading"): lambda _: (),
         ("lab", "lab_paper"): lambda _: (),
     }
 )

@@ -14,15 +14,21 @@ from xpos_viz.inputs import Computed
 from xpos_viz.pooling import robust_limit
 from xpos_viz.texts import Text
 
-BEST, FRONT = "★", "·"
-"""What is written where a setting is the best, or one of the front."""
+BEST, FRONT, BARRED = "★", "•", "×"
+"""What is written where a setting is the best, one of the front, or beyond a limit."""
 
 
 NAMES = ("landscape", "other_landscape")
 """What the maps of the first goal and of the second are called."""
 
 
-def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red") -> Grid:
+def goal_map(
+    found: Landscape,
+    place: int,
+    text: Text,
+    colours: str = "blue_red",
+    chosen: int | None = None,
+) -> Grid:
     """Describe a goal at every setting that is known.
 
     Parameters
@@ -35,6 +41,8 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
         Sentences of one language.
     colours
         A key of :data:`xpos_viz.theme.PALETTES`.
+    chosen
+        The setting that is set now, if it is one of them; it has a ring.
 
     Returns
     -------
@@ -64,18 +72,27 @@ def goal_map(found: Landscape, place: int, text: Text, colours: str = "blue_red"
             powers=goal.wanted is not None,
         ),
         written=_written(found),
-        notes=_notes(found, text),
+        notes=(*_notes(found, text), *[text("choose.ringed")] * (chosen is not None)),
+        ringed=None if chosen is None else divmod(chosen, len(found.scale_bases)),
     )
 
 
-def front_curve(found: Landscape, text: Text) -> Curves:
-    """Describe the front of two goals: what more of one costs the other."""
+def front_curve(found: Landscape, text: Text, chosen: int | None = None) -> Curves:
+    """Describe the front of two goals, what more of one costs the other, and what is set now."""
     first, second = found.spec.goals
-    front = found.front
+    front, table = found.front, found.table
     x, y = (front[goal.label].to_numpy(np.float64) for goal in (first, second))
-    marks = [Mark(float(a), float(b), "") for a, b in zip(x, y, strict=True)]
-    for place in dict.fromkeys((0, len(front) // 2, len(front) - 1)) if len(front) else ():
-        marks[place] = Mark(float(x[place]), float(y[place]), setting(front.iloc[place], text))
+    named = {0, len(front) // 2, len(front) - 1}
+    marks = [
+        Mark(
+            *(float(x[place]), float(y[place]), words if place in named else ""),
+            line=int(front["setting"][place] == chosen),
+            read=words,
+        )
+        for place, words in enumerate(setting(row, text) for _, row in front.iterrows())
+    ]
+    now = table[(table["setting"] == chosen) & table["allowed"]]
+    dot = [now[goal.label].to_numpy(np.float64) for goal in (first, second)]
     words = [goal_words(goal, text) for goal in (first, second)]
     return Curves(
         name="front",
@@ -84,7 +101,10 @@ def front_curve(found: Landscape, text: Text) -> Curves:
         x=_axis(first, text),
         y=_axis(second, text),
         logarithmic=bool(len(x) and x.min() > 0 and x.max() > 30 * x.min()),
-        curves=(Curve(text("choose.front_line"), x, y),),
+        curves=(
+            Curve(text("choose.front_line"), x, y),
+            *[Curve(text("choose.set_now"), *dot)] * len(now),
+        ),
         marks=tuple(marks),
         notes=(text("choose.front_note"),),
     )
@@ -94,6 +114,13 @@ def goal_words(goal: Goal, text: Text) -> str:
     """Say what a goal is."""
     options = {name: number(value) for name, value in goal.options if isinstance(value, int)}
     return text(f"choose.goals.{goal.objective}", **options)
+
+
+def limit_words(goal: Goal, text: Text) -> str:
+    """Say which values of a goal are allowed."""
+    side, limit = ("below", goal.below) if goal.above is None else ("above", goal.above)
+    value = "" if limit is None else rounded(limit)
+    return text(f"choose.{side}", goal=goal_words(goal, text), value=value, unit=unit(goal, text))
 
 
 def unit(goal: Goal, text: Text) -> str:
@@ -119,7 +146,7 @@ def best_words(found: Landscape, text: Text) -> str:
     """Say which setting is the best, and what it reaches."""
     allowed = found.allowed
     if allowed.empty:
-        return text("choose.nothing")
+        return text("choose.none_within" if len(found.barred) else "choose.nothing")
     row = allowed.iloc[0]
     reached = [
         text(
@@ -152,15 +179,19 @@ def _notes(found: Landscape, text: Text) -> tuple[str, ...]:
     """What the marks say."""
     two = len(found.spec.goals) > 1
     marks = text("choose.marks", best=BEST, front=FRONT) if two else text("choose.mark", best=BEST)
-    return marks, text("choose.unknown")
+    limits = [limit_words(goal, text) for goal in found.spec.goals if goal.limited]
+    barred = [text("choose.barred", mark=BARRED, limits=listed(limits, text))] * bool(limits)
+    unknown = [text("choose.unknown")] * (len(found.table) < found.spec.settings)
+    return (marks, *barred, *unknown)
 
 
 def _written(found: Landscape) -> tuple[tuple[str, ...], ...]:
     """What is written in each cell."""
     cells = [["" for _ in found.scale_bases] for _ in found.gammas]
-    if len(found.spec.goals) > 1:
-        for row, column in found.places(found.front):
-            cells[row][column] = FRONT
+    front = found.front if len(found.spec.goals) > 1 else found.front.head(0)
+    for marked, mark in ((found.barred, BARRED), (front, FRONT)):
+        for row, column in found.places(marked):
+            cells[row][column] = mark
     for row, column in found.places(found.allowed.head(1)):
         cells[row][column] = BEST
     return tuple(map(tuple, cells))

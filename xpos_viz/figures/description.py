@@ -153,12 +153,25 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point that is named: a dot on a curve, of the colour of that line."""
+    """A point that is named: a dot on a curve, of the colour of that line.
+
+    Parameters
+    ----------
+    x, y
+        Where it is.
+    label
+        What is written at it, or nothing.
+    line
+        Place in :data:`xpos_viz.theme.LINES`.
+    read
+        What is read where it is pointed at; "" is the label.
+    """
 
     x: float
     y: float
     label: str
     line: int = 0
+    read: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +237,8 @@ class Grid:
         (rows, columns); where it is NaN the ground is seen.
     written
         What is written in each cell, row by row, or nothing.
+    ringed
+        Row and column of a cell with a ring in it, or nothing.
     bar
         Its colour bar.
     logarithmic
@@ -242,6 +257,7 @@ class Grid:
     notes: tuple[str, ...] = ()
     logarithmic: bool = False
     written: tuple[tuple[str, ...], ...] = ()
+    ringed: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from xpos_viz.figures.description import Bars, Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES, Line, lines
+from xpos_viz.figures.training import your_words
 from xpos_viz.figures.words import (
     clauses,
     curve_ends,
@@ -16,6 +17,7 @@ from xpos_viz.figures.words import (
     short_labels,
     tiny,
 )
+from xpos_viz.lab.model import contenders
 from xpos_viz.lessons.longer import LENGTHS, PAPER
 from xpos_viz.studies.lab import (
     Lab,
@@ -70,7 +72,7 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
     return Curves(
         name="lab_places",
         alt=_alt("places", curves, lab, text),
-        title=(text("lab.title.places"), _read(lab, text)),
+        title=(text("lab.title.places"), read_words(lab, text)),
         x=text("lab.axis.place"),
         y=text("lab.axis.bits"),
         logarithmic=logarithmic,
@@ -89,7 +91,7 @@ def mean_curves(lab: Lab, text: Text) -> Curves:
     return Curves(
         name="lab_means",
         alt=_alt("means", curves, lab, text),
-        title=(text("lab.title.means"), _read(lab, text)),
+        title=(text("lab.title.means"), read_words(lab, text)),
         x=text("lab.axis.length"),
         y=text("lab.axis.bits"),
         logarithmic=True,
@@ -108,10 +110,10 @@ def excess_bars(lab: Lab, text: Text) -> Bars:
         name="lab_excess",
         alt=text(
             "lab.alt.excess",
-            read=_read(lab, text),
+            read=read_words(lab, text),
             each=excess_words(found, lab, text),
         ),
-        title=(text("lab.title.excess"), _read(lab, text)),
+        title=(text("lab.title.excess"), read_words(lab, text)),
         x=text("lab.axis.encoding"),
         y=text("lab.axis.excess"),
         labels=tuple(named[name] for name in lab.models),
@@ -177,7 +179,9 @@ def paper_curves(text: Text) -> Curves:
 
 def names(lab: Lab, text: Text) -> dict[str, str]:
     """What the models that may be looked at are called, by the names of their encodings."""
-    return dict(zip(lab.encodings, short_labels([*lab.encodings.values()], text), strict=True))
+    known = contenders(lab.setting)
+    named = dict(zip(known, short_labels([*known.values()], text), strict=True))
+    return named | {each.trained.text: your_words(each.trained, text) for each in lab.yours}
 
 
 def model_lines(lab: Lab) -> dict[str, Line]:
@@ -230,7 +234,7 @@ def _trained(length: int, y: float, text: Text, key: str = "trained") -> Mark:
     return Mark(length, y, text(f"lab.{key}", length=number(length)), LEVEL)
 
 
-def _read(lab: Lab, text: Text) -> str:
+def read_words(lab: Lab, text: Text) -> str:
     """How the models read."""
     how = "blocks" if lab.blocks else "whole"
     return text(f"lab.read.{how}", size=number(lab.setting.length // 2))
@@ -246,4 +250,4 @@ def _models(lab: Lab, text: Text) -> tuple[str, ...]:
 def _alt(name: str, curves: Iterable[Curve], lab: Lab, text: Text) -> str:
     """The curves in words, with where they begin and end."""
     ends = curve_ends([(curve.label, curve.y) for curve in curves], text)
-    return text(f"lab.alt.{name}", read=_read(lab, text), ends=ends)
+    return text(f"lab.alt.{name}", read=read_words(lab, text), ends=ends)

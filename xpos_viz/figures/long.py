@@ -9,9 +9,11 @@ import pandas as pd
 from xpos_viz.curves import resolution_label
 from xpos_viz.figures.description import Bar, Curve, Curves, Heatmaps, Panel
 from xpos_viz.figures.lines import lines
+from xpos_viz.figures.tokens import own_notes
 from xpos_viz.figures.words import (
     curve_ends,
     family_name,
+    inputs_words,
     label,
     listed,
     mask_words,
@@ -26,8 +28,9 @@ from xpos_viz.figures.words import (
 from xpos_viz.inputs import Expectation
 from xpos_viz.masks import Mask
 from xpos_viz.pooling import robust_limit
-from xpos_viz.studies.long import Long, LongMap
+from xpos_viz.studies.long import Beginning, Long, LongMap
 from xpos_viz.studies.resolving import Course
+from xpos_viz.studies.tokens import own_encoding
 from xpos_viz.texts import Text
 from xpos_viz.theme import DASHES
 
@@ -64,7 +67,7 @@ def block_maps(
         panels=tuple(_panel(each, long, text) for each in maps),
         bars=(Bar(shown, limit, scale, colours),),
         notes=(
-            _data(long, text),
+            *_data(long, text),
             _shown(long, text),
             text(f"long.cell.{long.reduce}", block=number(first.block)),
             text("long.limit", limit=rounded(limit)),
@@ -167,11 +170,14 @@ def _shown(long: Long, text: Text) -> str:
     )
 
 
-def _data(long: Long, text: Text) -> str:
-    """Which queries and keys these are."""
-    inputs = long.inputs
-    common = {"head_dim": long.encodings[0].head_dim, "span": span(range(long.tokens), text)}
+def _data(long: Long, text: Text) -> list[str]:
+    """Which queries and keys these are; of a model, also what they were learnt under."""
+    inputs, seen = long.inputs, range(long.tokens)
+    common = {"head_dim": long.encodings[0].head_dim, "span": span(seen, text)}
+    if isinstance(inputs, Beginning):
+        own = own_encoding(inputs.of, long.encodings[-1])
+        return [inputs_words(inputs.of, seen, text), *own_notes(inputs.of, own, text)]
     if isinstance(inputs, Expectation):
-        return text("figure.data.expectation", **common)
+        return [text("figure.data.expectation", **common)]
     keys = text(f"ui.keys_words.{inputs.keys}")
-    return text("figure.data.random", seed=inputs.seed, keys=keys, **common)
+    return [text("figure.data.random", seed=inputs.seed, keys=keys, **common)]

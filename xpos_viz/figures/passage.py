@@ -30,6 +30,7 @@ _STYLE = """<style>
 {tints}
 </style>"""
 _SIGNS = {"gain": "▲", "loss": "▼"}
+_ROLES = {"query": "xv-query", "ahead": "xv-faint"}
 
 
 @dataclass(frozen=True)
@@ -74,23 +75,26 @@ class Passage:
     alt
         What it shows, in words and numbers.
     legend
-        The words for gain, loss, their unit, the query, and what lies ahead of it.
+        The words for gain, loss and their unit.
     steps
         The change at which each tint begins, from the faintest on.
     tokens
         In the order of the text.
     colours
         A key of :data:`xpos_viz.theme.PALETTES`.
+    roles
+        The words for the roles that tokens have, by their names.
     notes
         Lines under it.
     """
 
     title: tuple[str, ...]
     alt: str
-    legend: tuple[str, str, str, str, str]
+    legend: tuple[str, str, str]
     steps: tuple[str, ...]
     tokens: tuple[Token, ...]
     colours: str
+    roles: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -139,15 +143,15 @@ def tint(level: int, colours: str, mode: Mode) -> str:
 
 def _legend(passage: Passage) -> str:
     """What tints, marks and frames mean: a step of the scale for each tint."""
-    gain, loss, unit, query, ahead = map(escape, passage.legend)
+    gain, loss, unit = map(escape, passage.legend)
     steps = list(enumerate(map(escape, passage.steps), 1))
     losses, gains = (
         "".join(f'<i class="xv-{side} xv-{side}-{level}">{step}</i>' for level, step in order)
         for side, order in (("loss", steps[::-1]), ("gain", steps))
     )
     scale = f"{_SIGNS['loss']} {loss} {losses} {gains} {gain} {_SIGNS['gain']} {unit}"
-    roles = f'<i class="xv-query">{query}</i> · <i class="xv-faint">{ahead}</i>'
-    return f"<p>{scale} · {roles}</p>"
+    roles = (f'<i class="{_ROLES[role]}">{escape(words)}</i>' for role, words in passage.roles)
+    return f"<p>{' · '.join((scale, *roles))}</p>"
 
 
 def _style(passage: Passage, mode: Mode) -> str:
@@ -166,7 +170,7 @@ def _written(token: Token) -> str:
     """One token and the white space in front of it."""
     side = "gain" if token.level > 0 else "loss"
     classes = [f"xv-{side}", f"xv-{side}-{abs(token.level)}"] if token.level else []
-    classes += {"query": ["xv-query"], "ahead": ["xv-faint"]}.get(token.role, [])
+    classes += [_ROLES[token.role]] if token.role else []
     title = f' title="{escape(token.title)}"' if token.title else ""
     mark = ""
     if token.mark:

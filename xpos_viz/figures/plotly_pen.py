@@ -12,7 +12,17 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from xpos_viz.figures.description import Bars, Curves, Description, Grid, Heatmaps, Plane
-from xpos_viz.figures.screen import Spec, bars, curves, framed, grid, legends, maps, plane
+from xpos_viz.figures.screen import (
+    Spec,
+    bars,
+    curves,
+    framed,
+    grid,
+    legends,
+    maps,
+    plane,
+    targets,
+)
 from xpos_viz.figures.screen.large import enlarged
 from xpos_viz.theme import INKS, Ink, Mode
 
@@ -85,8 +95,16 @@ def sketch(description: Description, *, mode: Mode = "light", larger: float = 1.
     Maps are of the least width that they have; :func:`fit` says how they grow. It is to be sent
     once: Plotly does not check its parts, which takes most of the time.
     """
-    narrowest = round(fit(description).narrowest)
-    return _Sketch(enlarged(_spec(description, mode, narrowest), larger))
+    return _Sketch(_sketched(description, mode, larger))
+
+
+def choosable(description: Description, *, mode: Mode = "light", larger: float = 1.0) -> go.Figure:
+    """Draw what :func:`sketch` draws, with points that a click chooses.
+
+    Cells of a grid are counted row by row, and marks of curves one by one: a point that is chosen
+    has its number as `customdata`.
+    """
+    return _Sketch(targets.aimed(_sketched(description, mode, larger), description))
 
 
 def fit(description: Description, larger: float = 1.0) -> Fit:
@@ -116,6 +134,11 @@ class _Sketch(go.Figure):
     def to_dict(self) -> Spec:
         """Return the specification as it is sent."""
         return _sent(self._spec)
+
+
+def _sketched(description: Description, mode: Mode, larger: float) -> Spec:
+    """What a page draws, without its title and legend."""
+    return enlarged(_spec(description, mode, round(fit(description).narrowest)), larger)
 
 
 def _spec(description: Description, mode: Mode, width: int, *, stacked: bool = False) -> Spec:

@@ -59,13 +59,8 @@ def tinted(reading: Reading, text: Text, colours: str = "blue_red") -> Passage:
     return Passage(
         title=(text("tokens.passage_title", query=query), text("tokens.passage_of", **names)),
         alt=text("tokens.passage_alt", query=query, **names, ends=_ends(reading, text)),
-        legend=(
-            text("tokens.gain"),
-            text("tokens.loss"),
-            text("tokens.points"),
-            text("tokens.asks"),
-            text("tokens.ahead"),
-        ),
+        legend=(text("tokens.gain"), text("tokens.loss"), text("tokens.points")),
+        roles=(("query", text("tokens.asks")), ("ahead", text("tokens.ahead"))),
         steps=tuple(map(number, STEPS)),
         tokens=tuple(_tokens(reading, text)),
         colours=colours,
@@ -158,7 +153,7 @@ def head_maps(heads: Heads, shown: str, text: Text, colours: str = "blue_red") -
             name=_text_name(inputs, text),
             limit=rounded(limit),
         ),
-        *_own_notes(inputs, heads.own, text),
+        *own_notes(inputs, heads.own, text),
     ]
     notes += [text("figure.block", block=number(heads.block))] if heads.block > 1 else []
     return Heatmaps(
@@ -203,6 +198,26 @@ def ends(reading: Reading) -> tuple[int, int]:
 def points(change: float) -> str:
     """Write the size of a change of a share in percentage points, with three digits."""
     return rounded(100 * abs(change))
+
+
+def own_notes(inputs: Computed, own: Encoding, text: Text) -> list[str]:
+    """Say under what the vectors were learnt, and what is the layer's own."""
+    capture, name = inputs.capture, family_name(own.family, text)
+    place = capture.place(inputs.layer)
+    notes = [text(f"tokens.{'learnt_xpos' if own.name == 'xpos' else 'learnt'}", own=name)]
+    if capture.encodings[place] is None:
+        notes = [text("tokens.unknown", own=label(own, text))]
+    elif own.name not in ("rope", "xpos"):
+        shared = "base" in dict(own.parameters)
+        notes.append(
+            text("tokens.other" if shared else "tokens.other_baseless", own=label(own, text))
+        )
+    mask, scale, cap = capture.masks[place], capture.scales[place], capture.softcap
+    if (mask, scale, cap) != ("causal", capture.head_dim**-0.5, 0.0):
+        words = {"mask": mask_words(mask, text), "scale": rounded(scale)}
+        kind = "tokens.capped" if cap else "tokens.attention"
+        notes.append(text(kind, **words, cap=number(cap)))
+    return notes
 
 
 def _tokens(reading: Reading, text: Text) -> list[Token]:
@@ -331,23 +346,6 @@ def _text_name(inputs: Computed, text: Text) -> str:
     if isinstance(inputs, Sample):
         return text("tokens.text", name=text(f"ui.samples.{inputs.name}"))
     return model_name(inputs, text)
-
-
-def _own_notes(inputs: Computed, own: Encoding, text: Text) -> list[str]:
-    """The lines that say under what the vectors were learnt, and what is the layer's own."""
-    capture, name = inputs.capture, family_name(own.family, text)
-    place = capture.place(inputs.layer)
-    notes = [text("tokens.learnt", own=name)]
-    if capture.encodings[place] is None:
-        notes = [text("tokens.unknown", own=label(own, text))]
-    elif own.name not in ("rope", "xpos"):
-        notes.append(text("tokens.other", own=label(own, text)))
-    mask, scale, cap = capture.masks[place], capture.scales[place], capture.softcap
-    if (mask, scale, cap) != ("causal", capture.head_dim**-0.5, 0.0):
-        words = {"mask": mask_words(mask, text), "scale": rounded(scale)}
-        kind = "tokens.capped" if cap else "tokens.attention"
-        notes.append(text(kind, **words, cap=number(cap)))
-    return notes
 
 
 def _of_head(head: int, heads: Heads, what: str, text: Text) -> str:

@@ -71,6 +71,17 @@ def beginning(text: str) -> str:
     return plain_text(text[:LETTERS])
 
 
+def within(text: str, most: int) -> str:
+    """Return the beginning of a text, of at most so many bytes in UTF-8: no letter is split.
+
+    Examples
+    --------
+    >>> within("tidebook", 4), within("潮汐", 5)
+    ('tide', '潮')
+    """
+    return text.encode()[:most].decode(errors="ignore")
+
+
 def gap(piece: str) -> str:
     """Return the white space in front of a token, so that its text can be read.
 

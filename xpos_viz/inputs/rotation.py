@@ -119,9 +119,14 @@ def before_rotation(capture: Capture, base: float) -> Capture:
 
 def base_of(capture: Capture, place: int = 0) -> float | None:
     """Return the base of a layer's own encoding, or None where it has none, or several."""
+    return own_value(capture, "base", place)
+
+
+def own_value(capture: Capture, name: str, place: int = 0) -> float | None:
+    """Return a parameter of a layer's own encoding, or None where it has none, or several."""
     own = capture.encodings[place]
-    base = None if own is None else dict(own.parameters).get("base")
-    return base if isinstance(base, float) else None
+    value = None if own is None else dict(own.parameters).get(name)
+    return value if isinstance(value, float) else None
 
 
 def _agreement(

@@ -150,7 +150,7 @@ class Transformer(nn.Module):
 
     def __init__(self, setting: Setting, encoding: Encoding, *, seed: int) -> None:
         super().__init__()
-        _check(setting, encoding)
+        check_trainable(setting, encoding)
         self.setting, self.encoding = setting, encoding
         self.embedding = nn.Embedding(BYTES, setting.width)
         blocks = nn.ModuleList(_Block(setting, encoding) for _ in range(setting.layers))
@@ -265,8 +265,8 @@ class Attention(nn.Module):
         return Sight(slice(start, stop), slice(keys.start, keys.stop), added)
 
 
-def _check(setting: Setting, encoding: Encoding) -> None:
-    """Raise ValueError unless an encoding fits a setting."""
+def check_trainable(setting: Setting, encoding: Encoding) -> None:
+    """Raise ValueError unless heads fit the width, and float32 holds the longest text."""
     if setting.width % encoding.head_dim:
         raise ValueError(
             f"a width of {setting.width} must be a multiple of head_dim, got "

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from xpos_viz.curves import resolution
 from xpos_viz.inputs import Capture
+from xpos_viz.inputs.labels import pieces
 from xpos_viz.kernel import lag_response
 from xpos_viz.lab.evaluation import Mean, paired_excess, reading
 from xpos_viz.lab.model import Setting, Transformer
@@ -244,6 +245,8 @@ def _correlation(q: Tensor, k: Tensor) -> Tensor:
 def captured(model: Transformer, text: bytes, name: str) -> Capture:
     """Return the queries and keys of a model that reads a text, before their encoding.
 
+    A byte that is a part of a letter is named as its share of it, and one that is none as "?".
+
     Parameters
     ----------
     model
@@ -263,6 +266,16 @@ def captured(model: Transformer, text: bytes, name: str) -> Capture:
         raise ValueError(f"a text must have 1 to {most} bytes, got {len(text)}; use a part of it.")
     layers = model.listen(torch.tensor([[*text]]))
     q, k = (torch.cat(parts) for parts in zip(*layers, strict=True))
-    tokens = tuple(text[place : place + 1].decode("latin-1") for place in range(len(text)))
-    encodings = (model.encoding,) * len(q)
-    return Capture(q, k, layout="interleaved", tokens=tokens, encodings=encodings, model=name)
+    letters = text.decode(errors="surrogateescape")  # what is no letter stays a byte
+    sizes = (len(letter.encode(errors="surrogateescape")) for letter in letters)
+    spans = [(place, place + 1) for place, size in enumerate(sizes) for _ in range(size)]
+    shown = letters.encode(errors="replace").decode()
+    return Capture(
+        q,
+        k,
+        layout="interleaved",
+        tokens=pieces(shown, spans),
+        encodings=(model.encoding,) * len(q),
+        model=name,
+        text=shown,
+    )

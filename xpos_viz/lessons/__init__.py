@@ -23,6 +23,7 @@ from xpos_viz.lessons.model import (
 from xpos_viz.lessons.others import OTHERS
 from xpos_viz.lessons.scaling import SCALING
 from xpos_viz.lessons.sentences import SENTENCES
+from xpos_viz.lessons.trained import TRAINED
 from xpos_viz.lessons.turning import TURNING
 
 CHAPTERS: tuple[Chapter, ...] = (
@@ -34,6 +35,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     ATTENTION,
     GROWTH,
     LONGER,
+    TRAINED,
     SENTENCES,
     MISTAKES,
     OTHERS,

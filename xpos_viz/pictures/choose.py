@@ -1,5 +1,7 @@
 """Goals over γ and B, and the front of two of them."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from xpos_viz.choosing import OBJECTIVES, Goal, Spec
@@ -19,16 +21,23 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
 
 
 def pictures_of(found: Landscape, state: State, text: Text) -> tuple[Picture, ...]:
-    """The pictures of what is known."""
+    """The pictures of what is known; no front where nothing is within the limits."""
 
     def table() -> pd.DataFrame:
         return found.table
 
     goals = found.spec.goals
-    places = range(len(goals))
-    maps = [Picture(goal_map(found, place, text, state.colours), table) for place in places]
-    fronts = [Picture(front_curve(found, text), lambda: found.front)] if len(goals) > 1 else []
-    return (*maps, *fronts)
+    places, chosen = range(len(goals)), found.setting(*set_now(state))
+    maps = [Picture(goal_map(found, place, text, state.colours, chosen), table) for place in places]
+    if len(goals) == 1 or found.front.empty:
+        return tuple(maps)
+    return (*maps, Picture(front_curve(found, text, chosen), lambda: found.front))
+
+
+def set_now(state: State) -> tuple[float, float]:
+    """Return the γ and the B that all pages show."""
+    xpos = state.encoding("xpos")
+    return xpos["gamma"], xpos["scale_base"]
 
 
 def asked(state: State, budget: str = "") -> Spec | None:
@@ -55,16 +64,23 @@ def asked(state: State, budget: str = "") -> Spec | None:
 
 def goals_of(state: State) -> tuple[Goal, ...]:
     """What is wanted, each goal once."""
-    names = dict.fromkeys((state.goal, state.second_goal))
-    return tuple(_goal(name, state) for name in names if name != "none")
+    first = _goal(state.goal, state.goal_limit, state)
+    if state.second_goal in ("none", state.goal):
+        return (first,)
+    second = _goal(state.second_goal, state.second_limit, state)
+    share = state.goal_weight / 100
+    return replace(first, weight=2 * share), replace(second, weight=2 * (1 - share))
 
 
-def _goal(name: str, state: State) -> Goal:
+def _goal(name: str, limit: float | None, state: State) -> Goal:
     """A goal as it is set."""
     windowed = "window" in OBJECTIVES[name].options
     options = (("window", state.goal_window),) if windowed else ()
     wanted = float(state.wanted) if name in WANTED else None
-    return Goal(name, options, wanted=wanted)
+    goal = Goal(name, options, wanted=wanted)
+    if goal.row.better == "smaller":
+        return replace(goal, below=limit)
+    return replace(goal, above=limit)
 
 
 def _read(inputs: Computed) -> Read:

@@ -12,18 +12,31 @@ from xpos_viz.figures.lab import (
     place_curves,
 )
 from xpos_viz.lessons.longer import LENGTHS, PAPER
+from xpos_viz.pictures import reading
 from xpos_viz.pictures.picture import Picture
+from xpos_viz.pictures.training import learning, own_models
 from xpos_viz.state import State
 from xpos_viz.studies.lab import MODELS, Lab, by_place, profile, spread
+from xpos_viz.studies.reading import Read
+from xpos_viz.studies.yours import Learned
 from xpos_viz.texts import Text
 
 
 def pictures(state: State, text: Text) -> tuple[Picture, ...]:
-    """The models that are chosen, if there are any, and after them what the paper reports."""
-    lab, logarithmic = asked(state), state.axis == "log"
-    paper = Picture(paper_curves(text), paper_table)
+    """What the models lose, if any are chosen, on many texts and on one; and the paper's.
+
+    After them stands how one's own models learned.
+    """
+    lab = asked(state, own_models(state))
+    read = reading.pictures(Read(lab, state.passage), text)
+    return (*of_models(lab, state, text), *read, of_paper(text), *learning(lab.yours, text))
+
+
+def of_models(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
+    """What the models lose that are chosen, if there are any."""
+    logarithmic = state.axis == "log"
     if not lab.models:
-        return (paper,)
+        return ()
     return (
         Picture(
             place_curves(lab, text, logarithmic=logarithmic),
@@ -32,14 +45,19 @@ def pictures(state: State, text: Text) -> tuple[Picture, ...]:
         Picture(mean_curves(lab, text), partial(spread, lab, "mean")),
         Picture(excess_bars(lab, text), partial(spread, lab, "excess")),
         Picture(logit_curves(lab, text, logarithmic=logarithmic), partial(profile, lab)),
-        paper,
     )
 
 
-def asked(state: State) -> Lab:
-    """Which models are looked at."""
+def of_paper(text: Text) -> Picture:
+    """What the paper reports."""
+    return Picture(paper_curves(text), paper_table)
+
+
+def asked(state: State, yours: tuple[Learned, ...]) -> Lab:
+    """Which models are looked at, those of one's own among them."""
     models = tuple(name for name in MODELS if name in state.models)
-    return Lab(state.lab_size, models, state.blocks == "yes", state.reach)
+    own = tuple(each.trained.text for each in yours)
+    return Lab(state.lab_size, (*models, *own), state.blocks == "yes", state.reach, yours)
 
 
 def paper_table() -> pd.DataFrame:

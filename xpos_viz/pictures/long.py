@@ -7,13 +7,13 @@ from typing import cast
 import pandas as pd
 
 from xpos_viz.figures.long import block_maps, resolution_curves
-from xpos_viz.inputs import Expectation, Random
+from xpos_viz.inputs import Computed, Expectation, Random
 from xpos_viz.pictures.picture import Picture
 from xpos_viz.pooling.maps import MapStage, Reduce
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
 from xpos_viz.state.model import LONG_MASKS
-from xpos_viz.studies.long import Long, LongMap, fitting, long_maps, map_table
+from xpos_viz.studies.long import Beginning, Long, LongMap, fitting, long_maps, map_table
 from xpos_viz.studies.resolving import Course, resolutions
 from xpos_viz.texts import Text
 
@@ -43,24 +43,30 @@ def resolution_of(table: pd.DataFrame, course: Course, text: Text) -> Picture:
 
 def asked(state: State) -> Long:
     """The maps that are asked for, which may be more than fits."""
-    inputs = (
-        Expectation(state.long_length)
-        if state.long_inputs == "expectation"
-        else Random(state.long_length, state.long_seed, state.long_inputs)
-    )
     masks, xpos = _masks(state), state.encoding("xpos")
     if state.compare_masks == "yes":
         encodings, shown = (xpos,), tuple(masks.values())
     else:
         encodings, shown = (state.encoding("rope"), xpos), (masks[state.long_mask],)
     stage, reduce = cast("MapStage", state.long_stage), cast("Reduce", state.long_reduce)
-    return Long(inputs, encodings, shown, stage, reduce)
+    return Long(_inputs(state), encodings, shown, stage, reduce)
 
 
 def course(state: State) -> Course:
     """The resolutions that are asked for: of all of the length, even where maps are shorter."""
     both, masks = (state.encoding("rope"), state.encoding("xpos")), tuple(_masks(state).values())
-    return Course(both, masks, state.long_length, state.normalisation, state.resolution_over)
+    length = asked(state).tokens
+    return Course(both, masks, length, state.normalisation, state.resolution_over)
+
+
+def _inputs(state: State) -> Expectation | Random | Beginning:
+    """Queries and keys of a long text; where no model read one, ones take their place."""
+    length, read = state.long_length, state.experiment.inputs
+    if state.long_inputs == "text" and isinstance(read, Computed):
+        return Beginning(read, read.tokens)
+    if state.long_inputs in ("text", "expectation"):
+        return Expectation(length)
+    return Random(length, state.long_seed, state.long_inputs)
 
 
 def _masks(state: State) -> dict[str, str]:

@@ -7,20 +7,31 @@ from typing import Any
 
 from xpos_viz.encoding import Encoding
 from xpos_viz.entry import check_whole
-from xpos_viz.experiment import Experiment, written_encoding
+from xpos_viz.experiment import written_encoding
 from xpos_viz.inputs import Computed, Inputs
 from xpos_viz.look import LOOKS
-from xpos_viz.state.model import OWN, SETTINGS, State, base_of, opening, within_caps
+from xpos_viz.state.model import (
+    OWN,
+    SETTINGS,
+    State,
+    base_of,
+    has_gamma,
+    opening,
+    with_gamma,
+    within_caps,
+)
 
 
 def with_source(state: State, source: str, name: str = "tidebook") -> State:
-    """Return the state on another source or text as it opens, with γ, stage and mask kept."""
+    """Return the state on another source or text as it opens, with stage and mask kept.
+
+    So is γ, unless a model has its own.
+    """
     fresh = opening(source, name)
+    if not has_gamma(fresh.inputs):
+        fresh = with_gamma(fresh, state.experiment.encodings[1]["gamma"])
     view = replace(state.experiment.view, start=0, stop=None)
-    gamma = state.experiment.encodings[1]["gamma"]
-    first, second = fresh.encodings
-    encodings = (first, second.replace(gamma=gamma))
-    return replace(state, experiment=Experiment(encodings, fresh.inputs, view))
+    return replace(state, experiment=replace(fresh, view=view))
 
 
 def with_encoding(state: State, place: int | None, name: str, value: float) -> State:

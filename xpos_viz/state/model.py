@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from xpos_viz.experiment import Experiment, parse_encoding, written_encoding
 from xpos_viz.inputs import Captured, Computed, Expectation, Inputs, Random, Sample
 from xpos_viz.inputs.captured import lookup as captured
 from xpos_viz.inputs.rotation import base_of as known_base
+from xpos_viz.inputs.rotation import own_value
 from xpos_viz.inputs.sample import MODEL_BASE
 from xpos_viz.inputs.synthetic import MAX_SEED
 from xpos_viz.lessons import ANSWERS, MAX_PLACES, STEPS
@@ -19,19 +20,33 @@ from xpos_viz.limits import LIMITS, cap
 from xpos_viz.livemap.message import MASKED
 from xpos_viz.look import LOOKS, Look
 from xpos_viz.pooling.maps import MAP_STAGES, REDUCES
-from xpos_viz.state.settings import Words, ends, few, settings, several, whole, words
+from xpos_viz.state.settings import (
+    Words,
+    ends,
+    few,
+    limit,
+    one,
+    settings,
+    several,
+    typed,
+    whole,
+    words,
+)
 from xpos_viz.studies.changes import MEASURES
 from xpos_viz.studies.decay import ASSUMPTIONS, READINGS
 from xpos_viz.studies.lab import MODELS, REACH, SIZES
 from xpos_viz.studies.pairs import FAMILIES
 from xpos_viz.studies.precision import FORMATS, PARTS
+from xpos_viz.studies.reading import MOST_BYTES
 from xpos_viz.studies.resolving import WAYS
+from xpos_viz.studies.yours import MOST, Trained, normal
 
 SWITCH: tuple[str, ...] = ("no", "yes")
 """Off and on."""
 
-LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent")
-"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart."""
+LONG_INPUTS: tuple[str, ...] = ("expectation", "same", "independent", "text")
+"""Queries and keys of a long text: ones, or random, with keys the same or drawn apart, or those
+of a model that read one."""
 
 LONG_MASKS: tuple[str, ...] = ("causal", "sliding", "blockwise")
 """Kinds of masks of a long text."""
@@ -45,9 +60,10 @@ CONTROLS: tuple[str, ...] = (
     *("long_inputs", "long_length", "long_seed", "long_stage", "long_reduce"),
     *("compare_masks", "long_mask", "window_size", "block_size"),
     *("normalisation", "resolution_over"),
-    *("goal", "second_goal", "wanted", "goal_length", "goal_window"),
+    *("goal", "second_goal", "goal_limit", "second_limit", "goal_weight"),
+    *("wanted", "goal_length", "goal_window"),
     *("gammas", "scale_bases", "budget"),
-    *("lab_size", "models", "blocks", "reach"),
+    *("lab_size", "models", "blocks", "reach", "passage", "reader", "training", "trained"),
     *("lesson", "at", "answers", "teacher"),
     *("formats", "kept", "k_max", "text_length", "left", "right"),
 )
@@ -80,6 +96,7 @@ _SCALE_BASES = {
     "translation": 12.0,
 }
 _WIDTH = ("head_dim", "rotary_width")
+_MOST = 1e12  # of a limit
 _FADED = 3  # scale bases to the length of a text that was brought, as with most samples
 _BASE = 10_000.0  # where a model has none, or none that is known
 _HEADS = {
@@ -96,6 +113,11 @@ _HEADS = {
 def _kept(text: str) -> str:
     """Return the text of an encoding as it is written, else raise ValueError."""
     return written_encoding(parse_encoding(text, head_dim=2))
+
+
+def _model(text: str) -> str:
+    """Return the name of a trained model, or the text of one's own as it is written."""
+    return text if text in MODELS else normal(text)
 
 
 @dataclass(frozen=True)
@@ -143,11 +165,20 @@ class State:
     goal, second_goal, wanted, goal_length, goal_window
         Choose: what matters (:data:`xpos_viz.choosing.landscape.GOALS`), a half-life that is
         wanted, the length that is judged, and the window of what is read of a text, tokens.
+    goal_limit, second_limit, goal_weight
+        The least that is allowed of each goal, or the most where less of it is better; and how
+        much the first one counts beside the second, percent.
     gammas, scale_bases, budget
         Between which γ and B it is looked for, and at how many settings.
     lab_size, models, blocks, reach
         Lab: which trained models are looked at, whether they read with blockwise attention, and
         how far (:class:`xpos_viz.studies.lab.Lab`).
+    training, trained
+        Lab: which model would be trained next, and those of one's own that stand beside the others
+        (:meth:`xpos_viz.studies.yours.Trained.parse`).
+    passage, reader
+        A text that they read, none for the first on which they were measured, and the model whose
+        words are shown (:class:`xpos_viz.studies.reading.Read`).
     present
         Whether type and lines are large, for a projector.
     show
@@ -197,6 +228,9 @@ class State:
     right: str = words(sorted(REGISTRY, key="xpos".__ne__))
     goal: str = words(GOALS)
     second_goal: str = words(("none", *GOALS))
+    goal_limit: float | None = limit(-_MOST, _MOST)
+    second_limit: float | None = limit(-_MOST, _MOST)
+    goal_weight: int = whole(50, 1, 99)
     wanted: int = whole(1024, 1, 1 << 20)
     goal_length: int = whole(2048, 2, 1 << 17)
     goal_window: int = whole(64, 1, LIMITS.tokens)
@@ -207,6 +241,10 @@ class State:
     models: tuple[str, ...] = several(MODELS, MODELS)
     blocks: str = words(SWITCH)
     reach: int = whole(REACH, 2, REACH)
+    training: str = one("xpos:scale_base:128:seed:0", normal)
+    trained: tuple[str, ...] = few(normal, MOST)
+    passage: str = typed(MOST_BYTES)
+    reader: str = one(MODELS[0], _model)
     lesson: str = words(STEPS)
     at: int = whole(-1, -1, MAX_PLACES - 1)
     answers: tuple[str, ...] = several(ANSWERS, ())
@@ -243,6 +281,11 @@ class State:
         kept = map(self.kept_encoding, self.kept_curves)
         return tuple(dict.fromkeys((*kept, *map(self.encoding, self.curves))))
 
+    @property
+    def own_models(self) -> tuple[Trained, ...]:
+        """The models of one's own."""
+        return tuple(map(Trained.parse, self.trained))
+
     def _shared(self, name: str, *keys: str) -> dict[str, Any]:
         """Those of some parameters that an encoding shares with RoPE and XPos."""
         first, second = self.experiment.encodings
@@ -267,7 +310,8 @@ def opening(source: str = "sample", name: str = "tidebook") -> Experiment:
     """Return the settings that a source opens with.
 
     A sample brings the base of its model, a head on which XPos matters, and a scale base
-    that suits its length; so does a capture, by its hash, but with the first of its heads.
+    that suits its length; so does a capture, by its hash, but with the first of its heads, and
+    with γ and B of its model where that has them.
 
     Raises
     ------
@@ -313,6 +357,11 @@ def source_of(experiment: Experiment) -> str:
     return experiment.to_dict()["source"]
 
 
+def has_gamma(inputs: Inputs) -> bool:
+    """Return whether a model has a γ of its own."""
+    return isinstance(inputs, Computed) and own_value(inputs.capture, "gamma") is not None
+
+
 def numbers(experiment: Experiment) -> dict[str, list[float]]:
     """Return the numbers that sliders show, by the name of the slider."""
     return {
@@ -338,9 +387,18 @@ def _brought(data: str) -> Experiment:
         )
     inputs = Captured(data, capture.layers[0])
     own, steps = capture.encodings[0], PARAMETERS["scale_base"].steps
-    scale_base = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
+    suiting = min(steps, key=lambda step: abs(math.log(_FADED * step / keys)))
+    scale_base = own_value(capture, "scale_base") or suiting
     turned = capture.head_dim if own is None else own.rotary_width
-    return _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)
+    opened = _pair(inputs, base_of(inputs), scale_base, turned, capture.head_dim)
+    gamma = own_value(capture, "gamma")
+    return opened if gamma is None else with_gamma(opened, gamma)
+
+
+def with_gamma(experiment: Experiment, gamma: float) -> Experiment:
+    """Return the experiment with another γ of XPos."""
+    first, second = experiment.encodings
+    return replace(experiment, encodings=(first, second.replace(gamma=gamma)))
 
 
 @lru_cache(maxsize=32)

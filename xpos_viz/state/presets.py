@@ -31,6 +31,16 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
             {"source": "expectation", "scale_base": "128", "text_length": "2048"},
         ),
         "trained": ("lab", {"source": "expectation", "models": "rope,xpos_half"}),
+        "evidence": (
+            "choose",
+            {
+                "name": "harbour",
+                "goal": "beyond",
+                "second_goal": "disturbed",
+                "second_limit": "0.1",
+                "goal_window": "16",
+            },
+        ),
         "wild": ("compare", {"source": "expectation", "length": "64", "scale_base": "1"}),
     }
 )

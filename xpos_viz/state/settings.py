@@ -1,8 +1,8 @@
 """Settings of the pages beside the experiment: what is legal, and how it is written.
 
-A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`few`, :func:`whole`
-or :func:`ends` holds a setting; :func:`settings` returns them by name. The usual value is left out
-of an address.
+A field of a dataclass that is made by :func:`words`, :func:`several`, :func:`one`, :func:`few`,
+:func:`whole`, :func:`ends`, :func:`limit` or :func:`typed` holds a setting; :func:`settings`
+returns them by name. The usual value is left out of an address.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 from xpos_viz.choice import check_choice
 from xpos_viz.entry import is_finite
 from xpos_viz.experiment import parse_number
+from xpos_viz.inputs.labels import within
 
 
 class Setting(Protocol):
@@ -91,6 +92,32 @@ class Several:
     def written(self, value: tuple[str, ...]) -> str:
         """The words between commas."""
         return ",".join(value)
+
+
+@dataclass(frozen=True)
+class One:
+    """A text as `normal` returns it."""
+
+    usual: str
+    normal: Callable[[str], str]
+
+    def check(self, name: str, value: object) -> str:
+        """Return the text."""
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be a text, got {value!r:.40}; use {self.usual}.")
+        return self.normal(value)
+
+    def parse(self, name: str, text: str) -> str:
+        """Read the text."""
+        return self.check(name, text)
+
+    def parted(self, text: str) -> tuple[str, str]:
+        """Return the usual text, and all of this one."""
+        return self.usual, text
+
+    def written(self, value: str) -> str:
+        """The text."""
+        return value
 
 
 @dataclass(frozen=True)
@@ -211,6 +238,88 @@ class Ends:
         return ":".join(repr(end).removesuffix(".0") for end in value)
 
 
+@dataclass(frozen=True)
+class Typed:
+    """A text of at most so many bytes in UTF-8, usually none."""
+
+    most: int
+
+    @property
+    def usual(self) -> str:
+        """None."""
+        return ""
+
+    def check(self, name: str, value: object) -> str:
+        """Return the text."""
+        text = str(value)
+        if broken := set(text) - set(_whole_letters(text)):
+            raise ValueError(f"{name} must have no {min(broken)!r}, got one; leave it out.")
+        if (size := len(text.encode())) > self.most:
+            raise ValueError(
+                f"{name} must be at most {self.most} bytes in UTF-8, got {size}; use a part of it."
+            )
+        return text
+
+    def parse(self, name: str, text: str) -> str:
+        """Read a text."""
+        return self.check(name, text)
+
+    def parted(self, text: str) -> tuple[str, str]:
+        """Return the beginning of what can be read, and all of the text."""
+        return within(_whole_letters(text), self.most), text
+
+    def written(self, value: str) -> str:
+        """The text."""
+        return value
+
+
+def _whole_letters(text: str) -> str:
+    """A text without NUL and halves of surrogate pairs."""
+    return text.encode(errors="ignore").decode().replace("\0", "")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A number of a range, or usually none."""
+
+    lower: float
+    upper: float
+
+    @property
+    def usual(self) -> None:
+        """None."""
+
+    def check(self, name: str, value: object) -> float | None:
+        """Return the number, or None."""
+        if value is None:
+            return None
+        if is_finite(value) and self.lower <= (number := float(cast("float", value))) <= self.upper:
+            return number
+        raise ValueError(self._refusal(name, value))
+
+    def parse(self, name: str, text: str) -> float | None:
+        """Read a number; no text is none."""
+        try:
+            return self.check(name, parse_number(name, text) if text else None)
+        except ValueError as error:
+            raise ValueError(self._refusal(name, text)) from error
+
+    def _refusal(self, name: str, value: object) -> str:
+        """What is said of a value that is not legal."""
+        return (
+            f"{name} must be a number from {self.lower:g} to {self.upper:g}, got {value!r:.40}; "
+            "leave it out where there is no limit."
+        )
+
+    def parted(self, text: str) -> tuple[None, str]:
+        """Return none, and all of the text."""
+        return None, text
+
+    def written(self, value: float | None) -> str:
+        """The number, or no text."""
+        return "" if value is None else repr(value).removesuffix(".0")
+
+
 def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
     """A field that is one of some words, the usual one first."""
     return _field(Words(tuple(legal)))
@@ -219,6 +328,11 @@ def words(legal: Iterable[str]) -> Any:  # noqa: ANN401 - as dataclasses.field
 def several(legal: Iterable[str], usual: Iterable[str]) -> Any:  # noqa: ANN401
     """A field that is any of some words."""
     return _field(Several(tuple(legal), tuple(usual)))
+
+
+def one(usual: str, normal: Callable[[str], str]) -> Any:  # noqa: ANN401
+    """A field that is one text."""
+    return _field(One(usual, normal))
 
 
 def few(normal: Callable[[str], str], most: int) -> Any:  # noqa: ANN401
@@ -234,6 +348,16 @@ def whole(usual: int, lower: int, upper: int) -> Any:  # noqa: ANN401
 def ends(usual: tuple[float, float], lower: float, upper: float) -> Any:  # noqa: ANN401
     """A field that is the two ends of a range within `lower` and `upper`."""
     return _field(Ends(usual, lower, upper))
+
+
+def typed(most: int) -> Any:  # noqa: ANN401
+    """A field that is a text of at most so many bytes."""
+    return _field(Typed(most))
+
+
+def limit(lower: float, upper: float) -> Any:  # noqa: ANN401
+    """A field that is a number within `lower` and `upper`, or none."""
+    return _field(Limit(lower, upper))
 
 
 def settings(kind: type) -> dict[str, Setting]:

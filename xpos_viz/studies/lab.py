@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from xpos_viz.encoding import Encoding
-from xpos_viz.lab import SETTINGS, Setting, contenders
+from xpos_viz.lab import SETTINGS, Setting, Transformer, bundle, contenders
 from xpos_viz.lab.bundle import results
 from xpos_viz.lab.model import REACH
 from xpos_viz.lab.results import lengths, masks
+from xpos_viz.studies.yours import Learned, joined
 
 SIZES: tuple[str, ...] = tuple(sorted(SETTINGS, key="main".__ne__))
 """Settings of models, that of the larger ones first."""
@@ -35,17 +36,20 @@ class Lab:
     size
         One of :data:`SIZES`.
     models
-        Some of :data:`MODELS`.
+        Some of :data:`MODELS`, or of one's own.
     blocks
         Whether they read with blockwise causal attention.
     reach
         Up to how many training lengths their losses are followed.
+    yours
+        Models of one's own; those that are looked at are among `models`, by their texts.
     """
 
     size: str
     models: tuple[str, ...]
     blocks: bool = False
     reach: int = REACH
+    yours: tuple[Learned, ...] = ()
 
     @property
     def setting(self) -> Setting:
@@ -76,11 +80,17 @@ class Lab:
     @property
     def encodings(self) -> dict[str, Encoding]:
         """All that may be looked at, by name."""
-        return contenders(self.setting)
+        own = {each.trained.text: each.trained.encoding for each in self.yours}
+        return contenders(self.setting) | own
+
+    def model(self, name: str) -> Transformer:
+        """Return one of those that may be looked at."""
+        own = {each.trained.text: each for each in self.yours}
+        return own[name].model if name in own else bundle.model(self.size, name)
 
     @property
     def seeds(self) -> int:
-        """How many models of each kind there are."""
+        """How many models there are of each that comes along."""
         return int(results(self.size)["seed"].nunique())
 
 
@@ -101,7 +111,7 @@ def spread(lab: Lab, measure: str, *seen: str) -> pd.DataFrame:
     DataFrame
         Columns encoding, mask, length and place (tokens), value (the mean), error, least and most.
     """
-    found = _spread(lab.size, measure)
+    found = _spread(lab.size, lab.yours, measure)
     return found[found["encoding"].isin(lab.models) & found["mask"].isin(seen or (lab.mask,))]
 
 
@@ -199,9 +209,9 @@ def ranked(values: pd.Series) -> list[str]:
 
 
 @lru_cache(maxsize=32)
-def _spread(size: str, measure: str) -> pd.DataFrame:
+def _spread(size: str, yours: tuple[Learned, ...], measure: str) -> pd.DataFrame:
     """A measure of all models over the seeds, with every mask."""
-    table = results(size)
+    table = joined(results(size), yours)
     grouped = table[table["measure"] == measure].groupby(_KEYS, dropna=False)
     values = grouped["value"]
     found = {"value": values.mean(), "error": grouped["error"].mean()}
@@ -211,6 +221,6 @@ def _spread(size: str, measure: str) -> pd.DataFrame:
 
 def _of_seeds(lab: Lab, measure: str, along: str) -> pd.DataFrame:
     """A measure of each model, seed, and length or place, a column for each mask."""
-    table = results(lab.size)
+    table = joined(results(lab.size), lab.yours)
     part = table[table["measure"] == measure]
     return part.pivot_table(index=["encoding", "seed", along], columns="mask", values="value")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from xpos_viz.curves import lag_counts
 from xpos_viz.encoding import Encoding
-from xpos_viz.inputs import Expectation, Random
+from xpos_viz.inputs import Computed, Expectation, Random, Vectors
 from xpos_viz.measurements import frozen
 from xpos_viz.pooling import block_size, pooled_map
 from xpos_viz.pooling.maps import MapStage, Reduce
@@ -47,6 +47,33 @@ _turn = threading.Semaphore(1)
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """The first tokens of a text that a model read.
+
+    Parameters
+    ----------
+    of
+        A head that read it.
+    length
+        Tokens.
+    """
+
+    of: Computed
+    length: int
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens there are."""
+        return self.length
+
+    def load(self, head_dim: int, dtype: torch.dtype) -> Vectors:
+        """Return their vectors, which have a width of their own."""
+        found = self.of.load(head_dim)
+        q, k = (vectors[: self.length].to(dtype) for vectors in (found.q, found.k))
+        return replace(found, q=q, k=k)
+
+
+@dataclass(frozen=True)
 class Long:
     """A picture of a long text: a map for each encoding under each mask.
 
@@ -64,7 +91,7 @@ class Long:
         What a block shows of its visible cells: "mean", "min" or "max".
     """
 
-    inputs: Expectation | Random
+    inputs: Expectation | Random | Beginning
     encodings: tuple[Encoding, ...]
     masks: tuple[str, ...]
     stage: MapStage = "scores"
@@ -249,6 +276,7 @@ def _computed(long: Long, panels: list[Panel], report: Report) -> Iterator[LongM
             vectors.q,
             vectors.k,
             encoding,
+            layout=vectors.layout,
             size=CELLS,
             reduce=long.reduce,
             stage=long.stage,

@@ -17,6 +17,7 @@ from xpos_viz.export.animation import MOVING, animate
 from xpos_viz.export.handout import handout
 from xpos_viz.export.sweeps import sweep, sweepable
 from xpos_viz.figures.files import KINDS, SIZES, Paper
+from xpos_viz.lab.store import ENDING
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
@@ -111,6 +112,13 @@ def csv(name: str, table: Callable[[], pd.DataFrame], text: Text) -> None:
         f"{name}.csv",
         "text/csv",
         text("download.table_help"),
+    )
+
+
+def model(name: str, label: str, made: Callable[[], bytes], text: Text) -> None:
+    """Draw the button of a trained model."""
+    _button(
+        *(label, made, f"{name}{ENDING}", "application/octet-stream", text("download.model_help"))
     )
 
 

@@ -7,12 +7,12 @@ import streamlit as st
 
 from xpos_viz.figures.lab import names, resolution_rows
 from xpos_viz.figures.words import fixed, listed, number
-from xpos_viz.lab import measured, paired_excess, reading, train
+from xpos_viz.lab import evaluation, measured, paired_excess, train
 from xpos_viz.pictures import Picture
-from xpos_viz.pictures.lab import asked, pictures
+from xpos_viz.pictures.lab import asked, of_models, of_paper
 from xpos_viz.studies.lab import Lab, doubled, excess, ranked, resolved
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, page
+from xpos_viz.ui import controls, page, reading, training
 from xpos_viz.ui.session import language, state
 
 REACHES = (2, 4, 8, 16)
@@ -32,22 +32,23 @@ def show() -> None:
     """Draw the page."""
     text, now = texts(language()), state()
     page.head("lab", text)
-    lab = asked(now)
+    lab = asked(now, training.known(now))
     picture, beside = page.sides("lab")
     with beside:
         _controls(lab, text)
     with picture:
-        *ours, paper = pictures(now, text)
-        if ours:
-            _ours(ours, lab, text)
+        if lab.models:
+            _ours(of_models(lab, now, text), lab, text)
+            reading.section(lab, now, text)
         else:
             st.info(text("lab.none"))
+        training.section(lab.yours, now, text)
         st.header(text("lab.paper"), anchor=False)
         st.markdown(text("lab.paper_words"))
-        page.picture(paper, text)
+        page.picture(of_paper(text), text)
     families = dict.fromkeys(lab.encodings[name].family for name in lab.models)
     page.formula(text("lab.words"), (EXCESS,), tuple(families), text)
-    page.code((measured, paired_excess, reading, train), text)
+    page.code((measured, paired_excess, evaluation.reading, train), text)
 
 
 def _controls(lab: Lab, text: Text) -> None:

@@ -14,7 +14,7 @@ from xpos_viz.state import State, to_address
 from xpos_viz.state.changes import with_answer, with_lesson, with_setting
 from xpos_viz.state.model import SWITCH
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import page, widgets
+from xpos_viz.ui import lab, page, widgets
 from xpos_viz.ui.session import language, state
 
 _ARRIVE = """function arrive(step) {
@@ -29,6 +29,9 @@ _ARRIVE = """function arrive(step) {
   place.scrollIntoView();
 }"""
 """Brings the keys and the eyes to a step whose link, which is gone, led to it."""
+
+_PAGES = {"trained": ("lab", lab.show)}
+"""Pages that go on with a chapter, by its name."""
 
 _SPOKEN = "document.querySelector('.st-key-spoken').setAttribute('aria-live', 'polite')"
 """Lets a screen reader say what comes to stand there."""
@@ -51,6 +54,7 @@ def show() -> None:
                 st.info(text("learn.first"), icon=":material/visibility_off:")
         if what:
             _named(step, what, now, text)
+        _further(step, now, text)
         _on(step, now, text)
         page.run("arrive", f"({_ARRIVE})({json.dumps(step.name)})")
 
@@ -157,6 +161,17 @@ def _named(step: Step, what: Seen, now: State, text: Text) -> None:
         st.caption("  \n".join(cited(step, text)))
     st.code(printed(step, standing(now)), language="pycon", wrap_lines=True)
     page.code(step.parts, text)
+
+
+def _further(step: Step, now: State, text: Text) -> None:
+    """The way to the page of what a chapter was about, at its end, where there is one."""
+    chapter = chapter_of(step.name)
+    if step is not chapter.steps[-1] or chapter.name not in _PAGES:
+        return
+    name, shows = _PAGES[chapter.name]
+    there = st.Page(shows, title=text(f"pages.{name}.link"), url_path=name)
+    label = text(f"learn.{chapter.name}.further")
+    st.page_link(there, label=label, icon=":material/science:", query_params=to_address(now))
 
 
 def _on(step: Step, now: State, text: Text) -> None:

@@ -11,6 +11,7 @@ from xpos_viz.curves import expectation_resolution, resolution, resolution_label
 from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.figures.long import sizes
 from xpos_viz.figures.words import listed, many, number, portion, rounded, tokens
+from xpos_viz.inputs import Computed
 from xpos_viz.masks import Mask
 from xpos_viz.pictures.long import asked, course, maps_of, resolution_of
 from xpos_viz.pooling import pooled_map
@@ -50,6 +51,8 @@ def show() -> None:
     with beside:
         _controls(now, text)
     with upper:
+        if now.long_inputs == "text" and not isinstance(now.experiment.inputs, Computed):
+            st.info(text("long.no_text"))
         _work(wanted, long, text)
         maps = working(long, partial(long_maps, long), "maps")
         table = working(along, partial(resolutions, along), "resolution")
@@ -84,10 +87,10 @@ def _curves(work: Work[pd.DataFrame], along: Course, text: Text) -> Sequence[str
 def _controls(now: State, text: Text) -> None:
     """What is beside the maps."""
     controls.choose(text, "long_inputs")
-    if now.long_inputs != "expectation":
-        controls.slide(text, "long_seed", range(10))
-    controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
-    sources.width(text)
+    if now.long_inputs == "text":
+        sources.source(text)
+    else:
+        _made(now, text)
     controls.choose(text, "compare_masks")
     if now.compare_masks == "no":
         controls.choose(text, "long_mask")
@@ -98,6 +101,14 @@ def _controls(now: State, text: Text) -> None:
     controls.colours(text)
     controls.parameters(text, "base", "gamma", "scale_base")
     controls.reset(text)
+
+
+def _made(now: State, text: Text) -> None:
+    """Of made vectors: which, and how many."""
+    if now.long_inputs != "expectation":
+        controls.slide(text, "long_seed", range(10))
+    controls.slide(text, "long_length", [step for step in LENGTHS if step <= MAX_LONG_LENGTH])
+    sources.width(text)
 
 
 def _work(asked: Long, long: Long, text: Text) -> None:

@@ -61,6 +61,8 @@ _MENU = {
     "record": '[data-testid="stMainMenuItem-recordScreencast"] [data-testid=stMainMenuItemLabel]',
 }
 """The words of Streamlit's menu."""
+Take = Callable[[int], None]
+"""What is told which point was chosen, by its number."""
 
 _SHARE, _CHOSEN = "share", "chosen"
 _SELDOM = 86_400  # seconds
@@ -208,18 +210,35 @@ def mode() -> Mode:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def picture(shown: Picture, text: Text) -> None:
-    """Draw a figure, its notes, and its files to take along."""
+def picture(shown: Picture, text: Text, take: Take | None = None) -> None:
+    """Draw a figure, its notes, and its files to take along.
+
+    Parameters
+    ----------
+    shown
+        The picture.
+    text
+        Sentences of one language.
+    take
+        What is told which point was chosen by a click
+        (:func:`xpos_viz.figures.plotly_pen.choosable`).
+    """
+    sketch(shown, text, take)
     description = shown.description
-    if isinstance(description, Heatmaps):
-        _maps(shown)
-    else:
-        _axes(shown, description.title, text)
     if isinstance(description, Plane):
         keyboard.slide(shown.name, text("figure.lag_axis"))
     if description.notes:
         notes(description.notes)
     downloads.show(shown, text)
+
+
+def sketch(shown: Picture, text: Text, take: Take | None = None) -> None:
+    """Draw a figure alone."""
+    description = shown.description
+    if isinstance(description, Heatmaps):
+        _maps(shown)
+    else:
+        _axes(shown, description.title, text, take)
 
 
 def _maps(shown: Picture) -> None:
@@ -230,23 +249,38 @@ def _maps(shown: Picture) -> None:
         run(shown.name, f"({_REACHED})('.st-key-{key}')")
 
 
-def _axes(shown: Picture, title: Sequence[str], text: Text) -> None:
+def _axes(shown: Picture, title: Sequence[str], text: Text, take: Take | None) -> None:
     """Draw what has one pair of axes, between its title and its legend."""
     key = f"fit_{shown.name}"
     with st.container(key=key, gap="xsmall"):
         _titled(title)
-        _chart(shown, key)
+        _chart(shown, key, take)
         if named := legends.markup(shown.description, text("ui.legend_help")):
             st.html(named)
 
 
-def _chart(shown: Picture, key: str) -> None:
+def _chart(shown: Picture, key: str, take: Take | None = None) -> None:
     """Draw the figure itself, as high as goes with the width of the container of this key."""
     description, larger = shown.description, layout.LARGE if large() else 1.0
-    figure = plotly_pen.sketch(description, mode=mode(), larger=larger)
+    draw = plotly_pen.choosable if take else plotly_pen.sketch
+    figure = draw(description, mode=mode(), larger=larger)
     height = figure.to_dict()["layout"]["height"]
     st.html(layout.following(key, height, plotly_pen.fit(description, larger)))
-    st.plotly_chart(figure, theme=None, key=shown.name, config=_BARE, alt=description.alt)
+    st.plotly_chart(
+        figure,
+        theme=None,
+        key=shown.name,
+        config=_BARE,
+        alt=description.alt,
+        on_select=partial(_chosen_point, shown.name, take) if take else "ignore",
+        selection_mode="points",
+    )
+
+
+def _chosen_point(key: str, take: Take) -> None:
+    """Tell which point was chosen; a click on it once more chooses none."""
+    for point in st.session_state[key].selection.points[-1:]:
+        take(point["customdata"])
 
 
 def _titled(lines: Sequence[str]) -> None:

@@ -1,36 +1,45 @@
-"""Sweeps that go on while nobody looks: found again by what they compute, one after the other.
+"""Work of the server that goes on while nobody looks: found again, one after the other.
 
-They belong to the server and not to a session, so that a page that is left, or opened by another
+It belongs to the server and not to a session, so that a page that is left, or opened by another
 reader with the same settings, finds what is under way.
 """
 
-import tempfile
 import threading
+import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
-import pandas as pd
+import streamlit as st
 
-from xpos_viz.choosing import Progress, Spec, frame, sweep
-from xpos_viz.choosing.landscape import Landscape, known
+from xpos_viz.ui.plain import plain
+from xpos_viz.ui.session import heard
 
-MOST = 8
-"""Sweeps that the server knows at a time, those that wait their turn among them."""
+_REFUSED = "refused_runs"
 
 
 class _StoppedError(Exception):
-    """A reader has ended the sweep."""
+    """A reader has ended the work."""
 
 
-class Run:
-    """A sweep of the server: what came of it so far."""
+class Run(ABC):
+    """Work that was asked for: it waits its turn, is under way, or is done.
 
-    def __init__(self, spec: Spec) -> None:
-        self.spec, self.stopped = spec, False
-        self.progress = Progress(0, spec.total)
+    `begun` is when its turn came, in seconds of a clock.
+    """
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.begun: float | None = None
         self.error: Exception | None = None
-        self._tables: list[pd.DataFrame] = []
         self._done = threading.Event()
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do all of it, and :meth:`look` often."""
 
     @property
     def done(self) -> bool:
@@ -38,73 +47,119 @@ class Run:
         return self._done.is_set()
 
     @property
-    def found(self) -> Landscape | None:
-        """What is known so far, if anything is."""
-        tables = self._tables[:]
-        return known(self.spec, tables) if tables else None
+    def ended(self) -> bool:
+        """Whether it was stopped or failed, and is to be begun anew."""
+        return self.stopped or self.error is not None
 
     def stop(self) -> None:
-        """End it at its next report; what is known stays until it is begun anew."""
+        """End it at its next look; what is known stays until it is begun anew."""
         self.stopped = True
 
+    def look(self) -> None:
+        """End the work if a reader has stopped it."""
+        if self.stopped:
+            raise _StoppedError
+
     def go(self) -> None:
-        """Compute all of it, or as much as is wanted."""
+        """Do all of it, or as much as is wanted."""
         try:
-            with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
-                sweep(self.spec, folder, thread, report=self._report)
+            self.look()
+            self.begun = time.monotonic()
+            self.work()
         except _StoppedError:
-            self.stopped = True
-        except Exception as error:  # noqa: BLE001 - it is told where the sweep is looked at
+            pass
+        except Exception as error:  # noqa: BLE001 - it is told where the work is looked at
             self.error = error
         self._done.set()
 
-    def _report(self, progress: Progress) -> None:
-        """Keep what has come."""
-        if self.stopped:
-            raise _StoppedError
-        if progress.new:
-            self._tables.append(frame(self.spec, progress.new))
-        self.progress = progress
+
+Key = TypeVar("Key", bound=Hashable)
+Kind = TypeVar("Kind", bound=Run)
 
 
-def begin(spec: Spec) -> Run:
-    """Begin a sweep, or return the one that is under way.
+class Runs(Generic[Key, Kind]):
+    """The work of one kind that a server knows, of which one at a time is under way.
 
-    Raises
-    ------
-    ValueError
-        If as many as the server takes are under way or wait.
+    Parameters
+    ----------
+    make
+        Makes the work of a key, which is all that it depends on.
+    most
+        How many the server knows, those that wait their turn among them.
+    refusal
+        What is said of one more.
     """
-    with _alone:
-        run = _runs.get(spec)
-        if run is not None and not (run.stopped or run.error):
+
+    def __init__(self, make: Callable[[Key], Kind], most: int, refusal: str) -> None:
+        self._make, self._most, self._refusal = make, most, refusal
+        self._runs: OrderedDict[Key, Kind] = OrderedDict()
+        self._alone = threading.Lock()
+        self._waiting: SimpleQueue[Kind] = SimpleQueue()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def begin(self, key: Key) -> Kind:
+        """Begin the work of a key, or return what is under way.
+
+        Raises
+        ------
+        ValueError
+            If as many as the server takes are under way or wait.
+        """
+        with self._alone:
+            run = self._runs.get(key)
+            if run is not None and not run.ended:
+                return run
+            self._runs.pop(key, None)
+            self._make_room()
+            run = self._runs[key] = self._make(key)
+            self._waiting.put(run)
             return run
-        _runs.pop(spec, None)
-        _make_room()
-        run = _runs[spec] = Run(spec)
-        _turns.submit(run.go)
-        return run
 
+    def find(self, key: Key) -> Kind | None:
+        """Return work that was begun, if the server still knows it."""
+        with self._alone:
+            return self._runs.get(key)
 
-def find(spec: Spec) -> Run | None:
-    """Return a sweep that was begun, if the server still knows it."""
-    with _alone:
-        return _runs.get(spec)
+    def _serve(self) -> None:
+        """Do what waits, in order."""
+        while True:
+            self._waiting.get().go()
 
-
-def _make_room() -> None:
-    """Forget the oldest sweep that is done."""
-    if len(_runs) < MOST:
-        return
-    for spec, run in _runs.items():
-        if run.done:
-            del _runs[spec]
+    def _make_room(self) -> None:
+        """Forget the oldest that is done."""
+        if len(self._runs) < self._most:
             return
-    raise ValueError(
-        f"this server computes at most {MOST} landscapes, got one more; wait until one is done."
-    )
+        for key, run in self._runs.items():
+            if run.done:
+                del self._runs[key]
+                return
+        raise ValueError(self._refusal)
 
 
-_runs: OrderedDict[Spec, Run] = OrderedDict()
-_alone = threading.Lock()
-_turns = ThreadPoolExecutor(1, thread_name_prefix="choosing")
+def ask(runs: Runs[Key, Any], key: Key) -> None:
+    """Begin the work of a key on a click; :func:`offer` says why it cannot be."""
+    heard("ask")
+    try:
+        runs.begin(key)
+    except ValueError as error:
+        st.session_state.setdefault(_REFUSED, {})[key] = error
+
+
+def offer(
+    runs: Runs[Key, Any], key: Key, label: str, name: str, failed: Callable[[str], str]
+) -> None:
+    """Draw the button that begins the work of a key, and why it failed before.
+
+    Parameters
+    ----------
+    runs, key
+        What is begun.
+    label, name
+        The words on the button, and its name among those of the page.
+    failed
+        Writes that it failed, with the reason.
+    """
+    run, refused = runs.find(key), st.session_state.get(_REFUSED, {}).pop(key, None)
+    if why := refused or (run and run.error):
+        st.error(failed(plain(str(why))))
+    st.button(label, key=name, icon=":material/play_arrow:", on_click=partial(ask, runs, key))

@@ -124,8 +124,13 @@ def bring(data: str, change: Callable[[State], State] | None = None) -> None:
     """
     change = change or (lambda old: with_source(old, "capture", data))
     change(state())
-    st.session_state[_BROUGHT] = data
+    remember(data)
     commit(change)
+
+
+def remember(data: str) -> None:
+    """Note data that the session brought, so that they can be chosen."""
+    st.session_state[_BROUGHT] = data
 
 
 def with_brought(old: State) -> State:

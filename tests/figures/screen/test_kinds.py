@@ -10,7 +10,7 @@ import pytest
 from tests import drawn, kinds
 from tests.colours import contrast
 from xpos_viz.figures.description import Curve, Mark
-from xpos_viz.figures.plotly_pen import draw, sketch
+from xpos_viz.figures.plotly_pen import choosable, draw, sketch
 from xpos_viz.figures.spans import bar_limits
 from xpos_viz.theme import INKS, LINES, NEUTRAL
 
@@ -202,10 +202,14 @@ def test_a_grid_has_its_cells_at_their_places(name):
     assert np.array_equal(np.isnan(z), np.isnan(grid.values))
     assert z[np.isfinite(grid.values)] == pytest.approx(grid.values[np.isfinite(grid.values)])
     assert z[2, 3] == np.finfo(np.float64).max
-    assert layout["yaxis"]["autorange"] == "reversed"
     assert layout["plot_bgcolor"] == INKS["light"].masked
     kind = {"grid": "linear", "log": "log", "words": "category"}[name]
     assert layout["xaxis"]["type"] == kind
+    if name == "words":
+        assert layout["xaxis"]["range"] == [-0.5, 3.5]
+        assert layout["yaxis"]["range"] == [2.5, -0.5]
+    else:
+        assert layout["yaxis"]["autorange"] == "reversed"
     assert layout["annotations"][-1]["text"] == "share"
     assert "title" not in layout["coloraxis"]["colorbar"]
     assert 0.5 < layout["coloraxis"]["cmax"] < 0.51
@@ -214,6 +218,54 @@ def test_a_grid_has_its_cells_at_their_places(name):
         assert drawn.array(trace["y"]).tolist() == ["float16", "float32", "float64"]
     else:
         assert drawn.array(trace["x"]).tolist() == kinds.X.tolist()
+
+
+def test_a_ring_stands_in_its_cell_on_ground_of_its_own():
+    spec = drawn.spec(draw(replace(kinds.ALL["words"], ringed=(1, 3))))
+    _, *rings = spec["data"]
+    assert [(ring["x"], ring["y"]) for ring in rings] == [(["c"], ["float32"])] * 2
+    ground, ring = (ring["marker"] for ring in rings)
+    assert (ground["color"], ring["color"]) == (INKS["light"].page, INKS["light"].text)
+    assert ground["line"]["width"] > ring["line"]["width"]
+
+
+@pytest.mark.parametrize("name", ["words", "grid"])
+@pytest.mark.parametrize("powers", [False, True])
+def test_cells_that_a_click_chooses_know_their_numbers_and_are_read_as_before(name, powers):
+    grid = kinds.ALL[name]
+    grid = replace(grid, ringed=(1, 3), bar=replace(grid.bar, powers=powers))
+    before, spec = (drawn.spec(figure(grid)) for figure in (sketch, choosable))
+    assert drawn.spec(go.Figure(spec)) == spec
+    cells, *_, points = spec["data"]
+    assert cells == before["data"][0]
+    known = np.flatnonzero(~np.isnan(grid.values)).tolist()
+    assert points["customdata"] == known
+    x, y = (drawn.array(cells[axis]).tolist() for axis in ("x", "y"))
+    places = [divmod(cell, len(x)) for cell in known]
+    assert points["x"] == [x[column] for _, column in places]
+    assert points["y"] == [y[row] for row, _ in places]
+    assert points["hovertemplate"].replace("marker.color", "z") == cells["hovertemplate"]
+    if powers:
+        assert points["text"] == [drawn.array(cells["text"])[place] for place in places]
+    assert points["marker"]["opacity"] == points["unselected"]["marker"]["opacity"] == 0
+    layout = spec["layout"]
+    assert (layout["clickmode"], layout["hoverdistance"]) == ("event+select", -1)
+
+
+def test_marks_that_a_click_chooses_are_counted_and_nothing_pales():
+    curves = kinds.curves()
+    read = replace(curves.marks[0], read="what it is")
+    spec = drawn.spec(choosable(replace(curves, marks=(read, *curves.marks[1:]))))
+    *lines, marks = spec["data"]
+    assert marks["customdata"] == [0, 1]
+    assert marks["text"] == ["what it is", "the end"]
+    assert {line["hoverinfo"] for line in lines} == {"skip"}
+    assert all(trace["unselected"]["marker"]["opacity"] == 1 for trace in spec["data"])
+
+
+def test_what_has_no_points_is_drawn_as_ever():
+    for description in (kinds.bars(), replace(kinds.curves(), marks=())):
+        assert drawn.spec(choosable(description)) == drawn.spec(sketch(description))
 
 
 def test_a_grid_of_factors_is_read_as_factors():

@@ -63,6 +63,8 @@ def _draw_cells(sheet: Sheet, axes: Axes, grid: Grid) -> None:
     axes.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
     if grid.written:
         _write(sheet, axes, grid.written, colours)
+    if grid.ringed:
+        _ring(sheet, axes, grid.ringed)
 
 
 def _write(
@@ -77,6 +79,21 @@ def _write(
             ha="center",
             va="center",
             **style(font(sheet.size.body), INKS["light" if light else "dark"].text),
+        )
+
+
+def _ring(sheet: Sheet, axes: Axes, cell: tuple[int, int]) -> None:
+    """A ring in a cell, on ground of its own, so that it is seen on all colours."""
+    row, column = cell
+    for colour, width in ((sheet.ink.page, 3), (sheet.ink.text, 1.2)):
+        axes.plot(
+            [column],
+            [row],
+            marker="o",
+            markersize=12 * sheet.unit,
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markeredgewidth=width * sheet.unit,
         )
 
 

@@ -121,7 +121,7 @@ def _marks(curves: Curves, ink: Ink) -> Iterator[Spec]:
         "type": "scatter",
         "x": np.array([mark.x for mark in curves.marks], float),
         "y": np.array([mark.y for mark in curves.marks], float),
-        "text": [safe(mark.label) for mark in curves.marks],
+        "text": [safe(mark.read or mark.label) for mark in curves.marks],
         "mode": "markers",
         "marker": {
             "color": [stroke(mark.line)[0] for mark in curves.marks],
