@@ -19,10 +19,10 @@ LAB = Lab("quick", ("rope", "nope"))
 def read():
     """All values with their seeds and errors, by what they are of, from the table itself."""
     found = defaultdict(list)
-    for row in results("quick").itertuples(index=False):
-        at = {"mean": row.length, "resolution": row.length, "place": row.place}
-        key = (row.measure, row.encoding, row.mask, at.get(row.measure))
-        found[key].append((row.seed, row.value, row.error))
+    for row in results("quick").to_dict("records"):
+        at = row["place"] if row["measure"] == "place" else row["length"]
+        key = (row["measure"], row["encoding"], row["mask"], at)
+        found[key].append((row["seed"], row["value"], row["error"]))
     return found
 
 
