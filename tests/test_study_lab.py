@@ -1,6 +1,8 @@
 """What trained models lose, over their seeds: against sums that are written out."""
 
 import math
+from collections import defaultdict
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -13,13 +15,20 @@ from xpos_viz.studies.lab import MODELS, SIZES, Lab
 LAB = Lab("quick", ("rope", "nope"))
 
 
-def values(measure, encoding, mask, **where):
-    """The values of all seeds at one length or place, from the table itself."""
-    found = []
+@cache
+def read():
+    """All values with their seeds and errors, by what they are of, from the table itself."""
+    found = defaultdict(list)
     for row in results("quick").to_dict("records"):
-        given = (row["measure"], row["encoding"], row["mask"])
-        if given == (measure, encoding, mask) and all(row[k] == v for k, v in where.items()):
-            found.append((row["seed"], row["value"], row["error"]))
+        at = row["place"] if row["measure"] == "place" else row["length"]
+        key = (row["measure"], row["encoding"], row["mask"], at)
+        found[key].append((row["seed"], row["value"], row["error"]))
+    return found
+
+
+def values(measure, encoding, mask, at):
+    """The values of all seeds at one length or place."""
+    found = read()[measure, encoding, mask, at]
     assert len(found) == 3
     return sorted(found)
 
@@ -46,7 +55,7 @@ def test_a_mean_has_its_seeds_around_it(name, mask):
     table = study.spread(LAB, "mean", mask)
     assert {*table["encoding"]} == {"rope", "nope"}
     for row in study.rows(table, name).to_dict("records"):
-        found = values("mean", name, mask, length=row["length"])
+        found = values("mean", name, mask, row["length"])
         seeds = [value for _, value, _ in found]
         assert row["value"] == pytest.approx(mean(seeds))
         assert (row["least"], row["most"]) == (min(seeds), max(seeds))
@@ -90,14 +99,13 @@ def test_limits_hold_all():
 def test_the_change_of_the_mean_stands_beside_that_of_pairs(name):
     row = study.doubled(Lab("quick", MODELS)).loc[name]
     twice, once = (
-        [value for _, value, _ in values("mean", name, "causal", length=length)]
-        for length in (128, 64)
+        [value for _, value, _ in values("mean", name, "causal", length)] for length in (128, 64)
     )
     assert row["change"] == pytest.approx(mean(twice) - mean(once))
     lost = [0.0, 0.0, 0.0]
     places = [64 + 8 * (step + 0.5) for step in range(8)]
     for place in places:
-        pairs = (values("place", name, mask, place=place) for mask in ("causal", "sliding:64"))
+        pairs = (values("place", name, mask, place) for mask in ("causal", "sliding:64"))
         for seed, (whole, near) in enumerate(zip(*pairs, strict=True)):
             lost[seed] += (whole[1] - near[1]) / 8
     assert row["excess"] == pytest.approx(mean(lost))
@@ -108,7 +116,7 @@ def test_resolution_has_a_column_for_each_length():
     found = study.resolved(Lab("quick", ("xpos_half", "rope")))
     assert [*found.index] == ["xpos_half", "rope"]
     assert [*found.columns] == [64, 128, 256, 512, 1024]
-    seeds = values("resolution", "rope", "causal", length=256)
+    seeds = values("resolution", "rope", "causal", 256)
     assert found[256]["rope"] == pytest.approx(mean(value for _, value, _ in seeds))
 
 

@@ -5,7 +5,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from tests.dashboard.page import downloaded, parameters, settled
+from tests.dashboard.page import SHORT, downloaded, parameters, settled
 from tests.dashboard.server import becomes
 from xpos_viz.studies.lab import Lab, spread
 from xpos_viz.texts import texts
@@ -16,7 +16,7 @@ PAIR = ("rope", "xpos_half")
 
 
 def test_blocks_rescue_and_the_numbers_can_be_taken_along(visit):
-    page = visit({"lab_size": "quick", "models": ",".join(PAIR)})
+    page = visit(SHORT | {"lab_size": "quick", "models": ",".join(PAIR)})
     page.get_by_role("link", name=EN("pages.lab.link"), exact=True).click()
     charts = page.locator(".js-plotly-plot")
     becomes(charts.count, 5, "pictures")
