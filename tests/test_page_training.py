@@ -112,7 +112,9 @@ def test_one_that_waits_says_so_and_can_be_cancelled():
     assert len(other.get("progress")) == 1
     assert button(other, "train_0") is None
     again(button(page, "cancel_0").click())
-    assert TRAININGS.find(MODEL).stopped
+    run = TRAININGS.find(MODEL)
+    assert run is not None
+    assert run.stopped
     assert "trained" not in apptest.address(page)
     assert len(page.get("progress")) == 0
     again(other)
@@ -175,7 +177,7 @@ def test_controls_set_what_is_trained_next():
     page = opened(QUICK)
     again(apptest.control(page, "training").select("alibi"))
     assert apptest.address(page)["training"] == "alibi:seed:0"
-    assert not any(each.key.startswith("training.") for each in page.select_slider)
+    assert not any("training." in str(each.key) for each in page.select_slider)
     again(apptest.control(page, "training_seed").set_value(7))
     assert apptest.address(page)["training"] == "alibi:seed:7"
     again(apptest.control(page, "training").select("xpos"))
