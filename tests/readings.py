@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from xpos_viz.lab import SETTINGS, Transformer, contenders
+from xpos_viz.lab import SETTINGS, Transformer, bundle, contenders
 from xpos_viz.studies import reading
 
 QUICK = SETTINGS["quick"]
@@ -36,7 +36,7 @@ def untrained(monkeypatch):
         return models.setdefault(name, loud(name))
 
     line = torch.tensor([*b"def tide(moon):\n    return moon\n" * 40])
-    monkeypatch.setattr(reading, "model", model)
+    monkeypatch.setattr(bundle, "model", model)
     monkeypatch.setattr(reading, "texts", lambda _: line[None, : QUICK.longest + 1])
     for cache in (reading._bits, reading._measured):
         cache.cache_clear()

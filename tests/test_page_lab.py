@@ -20,7 +20,7 @@ PLAIN = {"lab_size": "quick"}
 
 def noticed(page):
     """The sentences of what is to be noticed."""
-    (found,) = [each.value for each in page.markdown if each.value.startswith("- ")]
+    found, *_ = [each.value for each in page.markdown if each.value.startswith("- ")]
     return [line.removeprefix("- ") for line in found.splitlines()]
 
 
@@ -52,7 +52,10 @@ def test_it_reads_as_all_pages_do(language):
     text = texts(language)
     page = opened("lab", PLAIN | {"lang": language})
     headers = [header.value for header in page.header]
-    order = [text(key) for key in ("ui.notice", "lab.paper", "ui.formula")]
+    order = [
+        text(key)
+        for key in ("ui.notice", "reading.title", "training.title", "lab.paper", "ui.formula")
+    ]
     assert headers == order
     said = noticed(page)
     assert said[-1] == text("lab.notice.limits")
@@ -130,7 +133,8 @@ def test_nothing_chosen_leaves_the_paper():
     page = opened("lab", {"models": ""})
     assert [info.value for info in page.info] == [EN("lab.none")]
     assert len(page.get("plotly_chart")) == 1
-    assert [header.value for header in page.header] == [EN("lab.paper"), EN("ui.formula")]
+    headers = [header.value for header in page.header]
+    assert headers == [EN(key) for key in ("training.title", "lab.paper", "ui.formula")]
 
 
 @pytest.mark.parametrize(
