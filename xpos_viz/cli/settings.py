@@ -12,7 +12,7 @@ from xpos_viz.inputs.captured import keep
 from xpos_viz.pictures import PICTURES
 from xpos_viz.state import OWN, PRESETS, SETTINGS, Refusal, State, from_address, opening
 from xpos_viz.state.model import MAX_HEAD_DIM, MAX_LENGTH
-from xpos_viz.studies.reading import MOST
+from xpos_viz.studies.reading import MOST_BYTES
 from xpos_viz.texts import catalogue
 
 KEYS: tuple[str, ...] = tuple(
@@ -30,7 +30,7 @@ KEYS: tuple[str, ...] = tuple(
 """What an address may set of a picture."""
 
 
-_CAPS = {"length": MAX_LENGTH, "head_dim": MAX_HEAD_DIM, "passage": MOST}
+_CAPS = {"length": MAX_LENGTH, "head_dim": MAX_HEAD_DIM, "passage": MOST_BYTES}
 
 
 def settings_options(function: Callable[..., None]) -> Callable[..., None]:
