@@ -24,7 +24,7 @@ RECIPE = "xpos_viz"
 """The name under which files of numbers hold their recipe."""
 
 _IN_TOKENS = (
-    *("query", "key", "lag", "position", "length", "scale_base"),
+    *("query", "key", "lag", "position", "place", "length", "scale_base"),
     *("query_first", "query_last", "key_first", "key_last"),
     *("distance_before", "distance_after"),
 )

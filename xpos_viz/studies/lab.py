@@ -112,7 +112,8 @@ def spread(lab: Lab, measure: str, *seen: str) -> pd.DataFrame:
         Columns encoding, mask, length and place (tokens), value (the mean), error, least and most.
     """
     found = _spread(lab.size, lab.yours, measure)
-    return found[found["encoding"].isin(lab.models) & found["mask"].isin(seen or (lab.mask,))]
+    here = found["encoding"].isin(lab.models) & found["mask"].isin(seen or (lab.mask,))
+    return found[here].reset_index(drop=True)
 
 
 def rows(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -123,7 +124,7 @@ def rows(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def by_place(lab: Lab, *seen: str) -> pd.DataFrame:
     """Return what bytes cost by their place in the longest text, as far as they are followed."""
     found = spread(lab, "place", *seen)
-    return found[found["place"] < lab.reach * lab.setting.length]
+    return found[found["place"] < lab.reach * lab.setting.length].reset_index(drop=True)
 
 
 def reference(lab: Lab) -> pd.DataFrame:
