@@ -76,7 +76,7 @@ def test_the_sentence_has_the_numbers_of_both_halves(encoding):
     assert seen["least"] < seen["whole"] < seen["most"]
     near = rows(encoding, "place", NEAR).query("place > @MAIN.longest / 2")["value"].mean()
     assert seen["near"] == pytest.approx(near)
-    assert seen["seeds"] == rows(encoding, "mean")["seed"].nunique() >= 3
+    assert seen["seeds"] == rows(encoding, "mean")["seed"].nunique() >= 2
 
 
 def test_curves_of_all_encodings_share_their_limits():
