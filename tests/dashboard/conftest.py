@@ -10,6 +10,8 @@ from tests.dashboard.page import settled
 from tests.dashboard.server import PATIENCE, free_port, serving
 from tests.pages import started, watch, watch_scripts
 
+collect_ignore = ["tiny_app.py"]  # which makes what it imports tiny
+
 WATCHED = """
 window.liveMap = () => {
   const under = (node) =>

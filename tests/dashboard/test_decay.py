@@ -20,7 +20,7 @@ def test_curves_are_drawn_moved_and_taken_along(visit):
     page = visit("")
     page.get_by_role("link", name=TEXT("pages.decay.link"), exact=True).click()
     page.get_by_role("heading", name=TEXT("pages.decay.title"), exact=True).wait_for()
-    pair = ["RoPE (base 100,000)", "XPos (base 100,000, γ 0.4, B 512)"]
+    pair = ["RoPE (base 100,000)", "XPos (base 100,000, γ\u00a00.4, B\u00a0512)"]
     becomes(lambda: page.evaluate(NAMES), pair, "the legend")
 
     beside(page, "distance").press("ArrowRight")

@@ -67,7 +67,7 @@ def move(page, step, text):
     label = text(f"learn.{step.name}.do")
     if isinstance(start, str):
         first = ["ArrowRight"] if start == values[0] else []  # Tab leads to the first one
-        press(page, page.get_by_role("radiogroup", name=label), *first, "Enter")
+        press(page, page.get_by_role("radiogroup", name=label, exact=True), *first, "Enter")
     else:
         slider = page.get_by_role("group", name=label).get_by_role("slider")
         press(page, slider, "ArrowLeft" if start == values[-1] else "ArrowRight")

@@ -19,7 +19,7 @@ from xpos_viz.masks import Mask
 from xpos_viz.texts import Text
 
 _DIGITS = 12  # of the hash of data, enough to know them again
-_VALUED = re.compile(r"(?:(?<=\b[A-Za-zα-ω])|(?<=\b[A-Za-z]₀)) (?=[\d−])")
+_VALUED = re.compile(r"(?:(?<=\b[A-Za-zα-ω])|(?<=\b[A-Za-z]₀)) (?=−?\d)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

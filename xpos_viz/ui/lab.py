@@ -70,7 +70,7 @@ def _ours(pictures: Sequence[Picture], lab: Lab, text: Text) -> None:
             page.picture(shown, text)
     page.picture(logits, text)
     st.markdown(text("lab.table"))
-    st.table(resolution_rows(resolved(lab), lab, text))
+    page.table("resolutions", resolution_rows(resolved(lab), lab, text))
     page.notice(list(_seen(lab, text)), text)
 
 

@@ -18,9 +18,9 @@ _ALWAYS = """
 .stMain { text-wrap: pretty; }
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
-/* Chinese breaks between any two letters: titles and heads of tables only where a reader pauses */
+/* Chinese breaks between any two letters: titles only where a reader pauses */
 .stHeading { text-wrap: balance; overflow-wrap: break-word; }
-:is(.stHeading, .stTable.stTable th) * { word-break: keep-all; }
+.stHeading * { word-break: keep-all; }
 /* and has no letters that lean */
 :lang(zh) em { font-style: normal; font-weight: 600; }
 /* a formula that is too wide goes on in the next line */

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
@@ -289,6 +290,13 @@ def _titled(lines: Sequence[str]) -> None:
     st.markdown(f"**{first}**")
     if rest:
         st.caption("  \n".join(rest))
+
+
+def table(key: str, rows: pd.DataFrame) -> None:
+    """Draw a table, which the keyboard can move sideways where it is too wide."""
+    with st.container(key=key):
+        st.table(rows)
+        run(key, f"({_REACHED})('.st-key-{key} div:has(> table)')")
 
 
 def notes(lines: Sequence[str]) -> None:

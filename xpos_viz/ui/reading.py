@@ -28,7 +28,6 @@ _PLACES: Mapping[str, Callable[[], None]] = MappingProxyType(
     {"compare": compare.show, "tokens": tokens.show, "long": long.show}
 )
 _CUT = "passage_cut"
-_HIGH = 480  # pixels of the text, which may be long
 
 
 def section(lab: Lab, now: State, text: Text) -> None:
@@ -84,7 +83,7 @@ def _seen(read: Read, found: tuple[Costs, ...], now: State, text: Text) -> None:
         help=text("ui.reader_help"),
     )
     costs_of = next(each for each in found if each.name == name)
-    with st.container(height=_HIGH, key="reader_words"):
+    with st.container(key="reader_words"):
         st.html(markup(shaded(read, costs_of, text, now.colours), page.mode()))
     _ways(read, name, text)
 

@@ -138,7 +138,6 @@ def _next(now: State, text: Text) -> None:
         text("training.train", seconds=_seconds()),
         key="train",
         icon=":material/model_training:",
-        type="primary",
         disabled=full or model.text in now.trained,
         on_click=partial(_train, model),
     )
