@@ -54,6 +54,16 @@ _REACHED = """function reach(place) {
 }"""
 """Lets the keyboard reach maps while they go on beyond the edge, so that its arrows move them."""
 
+_MOVED = """function move(place) {
+  const parts = () => [...document.querySelectorAll(`${place} div`)];
+  const wide = (part) =>
+    part.scrollWidth > part.clientWidth && getComputedStyle(part).overflowX === "auto";
+  new ResizeObserver(() => {
+    for (const part of parts().filter(wide)) part.tabIndex = 0;
+  }).observe(document.querySelector(place));
+}"""
+"""Lets the keyboard reach a table that goes on beyond the edge."""
+
 _MENU = {
     "system": '[data-testid="stMainMenuItem-theme-System"]',
     "light": '[data-testid="stMainMenuItem-theme-Light"]',
@@ -296,7 +306,7 @@ def table(key: str, rows: pd.DataFrame) -> None:
     """Draw a table, which the keyboard can move sideways where it is too wide."""
     with st.container(key=key):
         st.table(rows)
-        run(key, f"({_REACHED})('.st-key-{key} div:has(> table)')")
+        run(key, f"({_MOVED})('.st-key-{key}')")
 
 
 def notes(lines: Sequence[str]) -> None:
