@@ -19,6 +19,7 @@ _ALWAYS = """
 .stHorizontalBlock { row-gap: 1rem; }
 .stHeading h2 { font-size: 1.5rem; }
 /* Chinese breaks between any two letters: titles only where a reader pauses */
+.st-key-links a { scroll-margin-inline: 3rem; }
 .stHeading { text-wrap: balance; overflow-wrap: break-word; }
 .stHeading * { word-break: keep-all; }
 /* and has no letters that lean */
