@@ -45,6 +45,11 @@ _IN_SIGHT = """function seek(shown, count, looks) {
 }"""
 """Moves the row of links so that the one of the page is in its middle, on a narrow screen."""
 
+_FOLLOWED = """document.addEventListener("focusin", ({ target }) =>
+  target.closest(".st-key-links a")?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+)"""
+"""Brings all of a link that the keys reach into sight, of which a browser may leave a bit."""
+
 _REACHED = """function reach(place) {
   const row = document.querySelector(place);
   new ResizeObserver(() => {
@@ -103,6 +108,7 @@ def top(pages: Mapping[str, st.Page], shown: str, text: Text) -> PopoverContaine
     st.html(layout.worded({place: text(f"ui.menu.{name}") for name, place in _MENU.items()}))
     run("tongue", f"document.documentElement.lang = {json.dumps(TAGS[language()])}")
     run("present", f"({_IN_SIGHT})({json.dumps(shown)}, {len(pages)}, 50)")
+    run("followed", _FOLLOWED)
     _reconnect()
     with st.container(key="way", horizontal=True, vertical_alignment="center"):
         with st.container(key="links", horizontal=True, gap="small", vertical_alignment="center"):
