@@ -187,13 +187,18 @@ def _choose() -> None:
 def _presets(pages: Mapping[str, st.Page], text: Text) -> None:
     """Links to settings worth a look, in the language and the type that are chosen.
 
-    They are folded away anew, under another key, as soon as another one is what is set.
+    They are drawn once they are unfolded, and folded away anew, under another key, as soon as
+    another one is what is set.
     """
     address = to_address(state())
     kept = {key: address.pop(key) for key in ("lang", "present") if key in address}
     offered = {name: preset for name, preset in PRESETS.items() if preset[0] in pages}
     chosen = next((name for name, (_, settings) in offered.items() if settings == address), "")
-    with st.popover(text("ui.presets"), key=f"presets_{chosen}"):
+    key = f"presets_{chosen}"
+    place = st.popover(text("ui.presets"), key=key, on_change=partial(heard, key))
+    if not place.open:
+        return
+    with place:
         for name, (page, settings) in offered.items():
             label = text(f"presets.{name}.name")
             with st.container(
