@@ -28,7 +28,10 @@ def server(tmp_path_factory):
 def test_a_model_is_trained_joins_the_charts_and_is_taken_along(visit, tmp_path):
     page = visit({"training": MODEL.text})
     page.get_by_role("link", name=EN("pages.lab.link"), exact=True).first.click()
+    page.get_by_role("heading", name=EN("training.title"), exact=True).wait_for()
+    settled(page)
     page.locator(".st-key-train").get_by_role("button").press("Enter")
+    becomes(lambda: parameters(page).get("trained"), MODEL.text, "the address")
     named = page.get_by_text(your_words(MODEL, EN))
     becomes(lambda: named.count() > 0, True, "a model of one's own on the charts")
     settled(page)
