@@ -153,7 +153,7 @@ def test_a_control_is_kept_in_the_address(key, value, address):
 
 
 def test_tables_behind_pictures_are_what_is_drawn():
-    table = study.by_place(study.Lab("quick", ("rope",)), "causal", "sliding:64")
+    table = study.by_place(study.Lab("quick", ("rope",)), "causal", "windows:64")
     assert [*table.columns] == [
         *("encoding", "mask", "length", "place", "value", "error", "least", "most")
     ]

@@ -44,12 +44,12 @@ def test_what_there_is():
     assert MODELS == ("rope", "xpos_half", "xpos_512", "alibi", "nope")
     assert LAB.masks == ("causal", "blockwise:32")
     assert (LAB.mask, Lab("quick", (), blocks=True).mask) == LAB.masks
-    assert (LAB.sliding, LAB.beyond) == ("sliding:64", (64, 128, 256, 512, 1024))
+    assert (LAB.near, LAB.beyond) == ("windows:64", (64, 128, 256, 512, 1024))
     assert LAB.setting is SETTINGS["quick"]
     assert LAB.seeds == 3
 
 
-@pytest.mark.parametrize("mask", ["causal", "blockwise:32", "sliding:64"])
+@pytest.mark.parametrize("mask", ["causal", "blockwise:32", "windows:64"])
 @pytest.mark.parametrize("name", LAB.models)
 def test_a_mean_has_its_seeds_around_it(name, mask):
     table = study.spread(LAB, "mean", mask)
@@ -69,17 +69,17 @@ def test_a_mask_that_is_not_named_is_that_which_models_read_with():
 
 
 def test_losses_are_followed_as_far_as_is_asked():
-    near = study.by_place(Lab("quick", ("rope",), reach=2), "causal", "sliding:64")
+    near = study.by_place(Lab("quick", ("rope",), reach=2), "causal", "windows:64")
     assert near["place"].max() == 124
     assert near["place"].min() == 4
-    assert {*near["mask"]} == {"causal", "sliding:64"}
+    assert {*near["mask"]} == {"causal", "windows:64"}
     assert study.by_place(Lab("quick", ("rope",)), "causal")["place"].max() == 1020
 
 
 def test_the_reference_is_of_the_first_model():
     found = study.reference(Lab("quick", ("nope", "rope")))
     assert {(name, mask) for name, mask in zip(found["encoding"], found["mask"], strict=True)} == {
-        ("nope", "sliding:64")
+        ("nope", "windows:64")
     }
 
 
@@ -105,7 +105,7 @@ def test_the_change_of_the_mean_stands_beside_that_of_pairs(name):
     lost = [0.0, 0.0, 0.0]
     places = [64 + 8 * (step + 0.5) for step in range(8)]
     for place in places:
-        pairs = (values("place", name, mask, place) for mask in ("causal", "sliding:64"))
+        pairs = (values("place", name, mask, place) for mask in ("causal", "windows:64"))
         for seed, (whole, near) in enumerate(zip(*pairs, strict=True)):
             lost[seed] += (whole[1] - near[1]) / 8
     assert row["excess"] == pytest.approx(mean(lost))

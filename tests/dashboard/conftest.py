@@ -23,6 +23,7 @@ window.sent = 0;
 const { send } = WebSocket.prototype;
 WebSocket.prototype.send = function (...data) {
   window.sent += 1;
+  window.sentAt = performance.now();
   return send.apply(this, data);
 };
 window.received = 0;
@@ -31,6 +32,7 @@ window.WebSocket = class extends WebSocket {
     super(...data);
     this.addEventListener("message", ({ data }) => {
       window.received += data.byteLength ?? data.size ?? data.length;
+      window.receivedAt = performance.now();
     });
   }
 };

@@ -17,20 +17,27 @@ from xpos_viz.theme import CLIPPED, INKS, SCALES, Mode
 SHORT = {"name": "pronoun"}
 WHOLE = [0, 0, 28]  # the part of SHORT that is seen without a zoom
 QUIET = 250  # milliseconds without a rerun after which a page is taken to be settled
+SILENT = 5000  # milliseconds after which what was sent is taken to need no answer
 NEAR = (1, 1 - 1e-5, 1 + 1e-5)  # float32 may be on the other side of a limit
 LEVELS = 3  # of 255: the browser rounds a colour to one of 256 between the limits
-SETTLED = """(quiet) => {
+SETTLED = """({ quiet, silent }) => {
   const app = document.querySelector("[data-testid=stApp]");
   const drawn = location.pathname !== "/" || window.liveMap()?.dataset.state === "ready";
-  const idle = app?.dataset.testScriptState === "notRunning" && drawn;
-  window.idleSince = idle ? (window.idleSince ?? performance.now()) : null;
-  return idle && performance.now() - window.idleSince > quiet;
+  const now = performance.now();
+  const answered = !(window.sentAt > window.receivedAt && now - window.sentAt < silent);
+  const idle = app?.dataset.testScriptState === "notRunning" && drawn && answered;
+  window.idleSince = idle ? (window.idleSince ?? now) : null;
+  return idle && now - window.idleSince > quiet;
 }"""
 
 
 def settled(page):
-    """Wait until the live map, if the page has one, is drawn, and no rerun follows."""
-    page.wait_for_function(SETTLED, arg=QUIET, polling=50)
+    """Wait until the live map, if the page has one, is drawn, and no rerun follows.
+
+    What was pressed a moment ago may not have been sent yet, or not be answered.
+    """
+    page.evaluate("window.idleSince = null")
+    page.wait_for_function(SETTLED, arg={"quiet": QUIET, "silent": SILENT}, polling=50)
 
 
 def parameters(page):

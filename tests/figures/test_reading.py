@@ -34,10 +34,10 @@ def test_curves_are_means_and_have_a_dot_where_the_thread_is_lost():
     assert [curve.label for curve in described.curves] == [
         "RoPE",
         "XPos (B 32)",
-        EN("lab.sliding", name="RoPE", length=64),
+        EN("lab.near", name="RoPE", length=64),
     ]
     for curve, bits in zip(
-        described.curves, (found[0].whole, found[1].whole, found[0].sliding), strict=True
+        described.curves, (found[0].whole, found[1].whole, found[0].near), strict=True
     ):
         np.testing.assert_array_equal(curve.y, running(bits))
         assert curve.x.tolist() == [*range(1, 301)]
@@ -84,9 +84,7 @@ def test_words_are_tinted_by_what_they_cost_more():
     tokens = shaded(READ, costs, EN).tokens
     level = {place: token.level for place, token in enumerate(tokens) if token.level}
     assert level == {20: 2, 40: -1, 50: 4}  # of " tide", four bytes of five
-    assert tokens[50].title == (
-        "bytes 250 to 254: 9.20 bits a byte, 2.00 with the last 64 bytes in sight"
-    )
+    assert tokens[50].title == ("bytes 250 to 254: 9.20 bits a byte, 2.00 in windows of 64 bytes")
     assert [tokens[place].mark for place in (20, 40, 50)] == ["gain", "", "gain"]
     assert tokens[50].spoken == "7.2 bits a byte more"
     assert [place for place, token in enumerate(tokens) if token.role] == [13]

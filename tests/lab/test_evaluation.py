@@ -9,7 +9,7 @@ import torch
 from tests.cases import normal
 from xpos_viz import rope, xpos
 from xpos_viz.lab.corpus import Corpus
-from xpos_viz.lab.evaluation import Mean, paired_excess, reading, windows
+from xpos_viz.lab.evaluation import Mean, paired_excess, reading, windowed, windows
 from xpos_viz.lab.model import Setting, Transformer
 
 TINY = Setting("tiny", length=4, layers=2, width=32, batch=2, steps=3, rate=1e-3)
@@ -41,11 +41,24 @@ def test_a_byte_costs_what_its_piece_says(length, mask):
         assert costs[text, place] == pytest.approx(expected, abs=1e-4)
 
 
-def test_within_a_window_a_sliding_mask_changes_nothing():
+@pytest.mark.parametrize("length", [4, 5])
+@pytest.mark.parametrize("size", [2, 4, 5, 9, 64])
+def test_a_byte_in_a_window_costs_what_a_text_of_the_window_says(length, size):
+    model, texts = Transformer(TINY, xpos(16, scale_base=8.0), seed=0), windows(CORPUS, TINY)
+    costs, step = windowed(model, texts[:, : size + 1], length), length // 2
+    assert costs.shape == (15, size)
+    for text, place in ((0, 0), (3, size // 2), (14, size - 1)):
+        start = max(0, -(-(place + 1 - length) // step)) * step
+        alone = texts[text : text + 1, start : place + 2]
+        expected = reading(model, alone, alone.shape[-1] - 1)[0, -1]
+        assert costs[text, place] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_nothing_from_before_a_window_is_known_in_it():
     model, texts = Transformer(TINY, rope(16), seed=0), windows(CORPUS, TINY)
-    assert torch.allclose(
-        reading(model, texts, 4), reading(model, texts, 4, "sliding:4"), atol=1e-5
-    )
+    changed = texts.clone()
+    changed[:, :32] = 255 - texts[:, :32]
+    assert torch.equal(windowed(model, texts, 4)[:, 34:], windowed(model, changed, 4)[:, 34:])
 
 
 def test_lengths_that_do_not_fit_are_refused():
@@ -66,10 +79,10 @@ def test_a_mean_has_the_error_of_its_texts():
 
 
 def test_the_excess_is_of_the_bytes_beyond_alone():
-    sliding = normal(6, 12)
-    whole = sliding.clone()
+    near = normal(6, 12)
+    whole = near.clone()
     whole[:, :4] += 100
     whole[:, 4:] += torch.arange(6.0)[:, None]
-    excess = paired_excess(whole, sliding, beyond=4)
+    excess = paired_excess(whole, near, beyond=4)
     assert excess.value == pytest.approx(2.5)
     assert excess.error == pytest.approx(np.std(range(6), ddof=1) / np.sqrt(6))

@@ -20,6 +20,7 @@ from xpos_viz.lab.results import (
     masks,
     mean_logits,
     measured,
+    near,
     read_results,
     summed_up,
 )
@@ -54,6 +55,15 @@ def softmax_costs(model, texts, mask):
     return torch.stack(costs).numpy()
 
 
+def window_costs(model, texts):
+    """The same in windows of 8 bytes that slide by 4: a byte is in the second half of its own."""
+    costs = []
+    for place in range(texts.shape[-1] - 1):
+        start = max(0, 4 * (place // 4 - 1))
+        costs.append(softmax_costs(model, texts[:, start : place + 2], "causal")[:, -1])
+    return np.stack(costs, -1)
+
+
 @pytest.fixture(scope="module")
 def table():
     return measured(loud(rope(16)), TEXTS)
@@ -79,13 +89,14 @@ def test_mean_logits_are_those_of_loops_and_lag_zero_is_first(name):
 
 def test_the_settings_are_read_from_half_their_length_to_sixteen_times_it():
     assert lengths(SETTINGS["quick"]) == (32, 64, 128, 256, 512, 1024)
-    assert masks(SETTINGS["main"]) == ("causal", "blockwise:64", "sliding:128")
+    assert masks(SETTINGS["main"]) == ("causal", "blockwise:64")
+    assert near(SETTINGS["main"]) == "windows:128"
 
 
 def test_the_table_has_a_row_for_each_number(table):
     assert tuple(table.columns) == COLUMNS
     assert table.groupby("measure", sort=False).size().to_dict() == {
-        "mean": 3 * 6,
+        "mean": 2 * 6 + 1,
         "place": 3 * 128,
         "excess": 2,
         "logit": 128,
@@ -99,6 +110,7 @@ def test_the_table_has_a_row_for_each_number(table):
 def test_means_places_and_excess_are_those_of_texts_read_one_by_one(table):
     model = loud(rope(16))
     costs = {mask: softmax_costs(model, TEXTS, mask) for mask in masks(TINY)}
+    costs["windows:8"] = window_costs(model, TEXTS)
     assert len(TEXTS) == 3
     for mask, bits in costs.items():
         rows = table[(table["mask"] == mask) & (table["length"] == 128)].set_index("measure")
@@ -110,7 +122,7 @@ def test_means_places_and_excess_are_those_of_texts_read_one_by_one(table):
         np.testing.assert_allclose(places["place"], np.arange(128) + 0.5)
     for mask in ("causal", "blockwise:4"):
         row = table[(table["measure"] == "excess") & (table["mask"] == mask)].iloc[0]
-        excess = (costs[mask] - costs["sliding:8"])[:, 8:]
+        excess = (costs[mask] - costs["windows:8"])[:, 8:]
         assert row["value"] == pytest.approx(excess.mean(), abs=1e-5)
         assert row["error"] == pytest.approx(excess.mean(1).std(ddof=1) / math.sqrt(3), abs=1e-5)
         assert abs(row["value"]) > 1e-4
@@ -118,9 +130,9 @@ def test_means_places_and_excess_are_those_of_texts_read_one_by_one(table):
 
 def test_up_to_the_training_length_masks_change_nothing(table):
     means = table[table["measure"] == "mean"].pivot_table("value", "length", "mask")
-    for mask in ("sliding:8", "blockwise:4"):
-        np.testing.assert_allclose(means[mask][[4, 8]], means["causal"][[4, 8]], atol=1e-6)
-        assert (abs(means[mask][[32, 128]] - means["causal"][[32, 128]]) > 1e-5).all()
+    blocks, whole = means["blockwise:4"], means["causal"]
+    np.testing.assert_allclose(blocks[[4, 8]], whole[[4, 8]], atol=1e-6)
+    assert (abs(blocks[[32, 128]] - whole[[32, 128]]) > 1e-5).all()
 
 
 def test_resolution_is_that_of_the_mean_logits(table):
@@ -136,7 +148,7 @@ def test_work_says_its_share_and_can_be_stopped():
     shares = []
     measured(loud(nope(16)), TEXTS[:1], shares.append)
     assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (1 / 19, 1.0)
+    assert (shares[0], shares[-1]) == (1 / 14, 1.0)
 
     def stop(_):
         raise InterruptedError
@@ -157,14 +169,14 @@ def test_results_are_summed_up_over_seeds():
     rows = [
         row(0, "mean", 8, 2.0), row(1, "mean", 8, 4.0), row(0, "mean", 16, 5.0),
         row(1, "mean", 16, 6.0), row(0, "excess", 16, 1.0, 0.2), row(1, "excess", 16, 2.0, 0.4),
-        row(0, "logit", 16, 9.0), {**row(0, "mean", 8, 7.0), "mask": "sliding:8"},
+        row(0, "logit", 16, 9.0), {**row(0, "mean", 8, 7.0), "mask": "windows:8"},
     ]  # fmt: skip
     first, second = summed_up(pd.DataFrame(rows)).to_dict("records")
     assert first == {
         **common, "8": 3.0, "16": 5.5, "seeds": 2,
         "excess": 1.5, "error": pytest.approx(0.3), "least": 1.0, "most": 2.0,
     }  # fmt: skip
-    assert (second["mask"], second["8"], second["seeds"]) == ("sliding:8", 7.0, 1)
+    assert (second["mask"], second["8"], second["seeds"]) == ("windows:8", 7.0, 1)
     assert all(math.isnan(second[name]) for name in ("16", "excess", "error", "least", "most"))
 
 

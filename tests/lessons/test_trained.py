@@ -9,11 +9,11 @@ import pytest
 from tests.lessons.steps import places, see
 from xpos_viz.lab import SETTINGS
 from xpos_viz.lab.bundle import results
-from xpos_viz.lab.results import masks
+from xpos_viz.lab.results import masks, near
 from xpos_viz.lessons.trained import ENCODINGS, PLACES, costs, excess, gains, resolutions
 
 MAIN = SETTINGS["main"]
-WHOLE, BLOCKS, NEAR = masks(MAIN)
+(WHOLE, BLOCKS), NEAR = masks(MAIN), near(MAIN)
 XPOS = "xpos_half"
 DISTANT = ("rope", "xpos_half", "xpos_512", "alibi")  # which know distances
 

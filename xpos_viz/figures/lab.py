@@ -62,11 +62,11 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
     Returns
     -------
     Curves
-        A line for each model with a band over its seeds, and what the first of them costs that
-        looks L tokens back; a mark at the training length.
+        A line for each model with a band over its seeds, and what the first of them costs in
+        windows of L; a mark at the training length.
     """
     found, near, length = by_place(lab, lab.mask), reference(lab), lab.setting.length
-    label = text("lab.sliding", name=names(lab, text)[lab.models[0]], length=number(length))
+    label = text("lab.near", name=names(lab, text)[lab.models[0]], length=number(length))
     level = Curve(label, _column(near, "place"), _column(near, "value"), line=LEVEL, dash="solid")
     curves = [*_curves(lab, found, "place", text), level]
     return Curves(

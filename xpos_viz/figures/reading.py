@@ -36,7 +36,7 @@ def costs_curves(read: Read, found: Sequence[Costs], text: Text) -> Curves:
     -------
     Curves
         A line for each model with a dot where it has lost the thread, and what the first of them
-        pays that looks L bytes back.
+        pays in windows of L.
     """
     named, styles, first = names(read.lab, text), model_lines(read.lab), found[0]
     places = np.arange(1.0, read.size + 1)
@@ -46,8 +46,8 @@ def costs_curves(read: Read, found: Sequence[Costs], text: Text) -> Curves:
         curves.append(Curve(named[each.name], places, bits, line=line, dash=dash))
         if each.lost:
             dots.append(Mark(each.lost, float(bits[each.lost - 1]), "", line))
-    near = running(first.sliding)
-    near_label = text("lab.sliding", name=named[first.name], length=number(read.length))
+    near = running(first.near)
+    near_label = text("lab.near", name=named[first.name], length=number(read.length))
     curves.append(Curve(near_label, places, near, line=LEVEL, dash="dot"))
     if read.beyond:
         trained = text("lab.trained", length=number(read.length))
@@ -139,7 +139,7 @@ def _told(costs: Costs, part: slice, text: Text) -> str:
         first=number(part.start + 1),
         last=number(part.stop),
         bits=fixed(costs.whole[part].mean(), 2),
-        sliding=fixed(costs.sliding[part].mean(), 2),
+        near=fixed(costs.near[part].mean(), 2),
         length=number(costs.length),
     )
 

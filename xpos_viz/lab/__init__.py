@@ -6,7 +6,7 @@ Read it in this order: what is read (:mod:`.corpus`), what reads (:mod:`.model`)
 """
 
 from xpos_viz.lab.corpus import Corpus, folder, standard_library, text_file
-from xpos_viz.lab.evaluation import paired_excess, reading, windows
+from xpos_viz.lab.evaluation import paired_excess, reading, windowed, windows
 from xpos_viz.lab.model import SETTINGS, Setting, Transformer, contenders
 from xpos_viz.lab.results import measured
 from xpos_viz.lab.store import load
@@ -27,5 +27,6 @@ __all__ = [
     "standard_library",
     "text_file",
     "train",
+    "windowed",
     "windows",
 ]

@@ -2,7 +2,7 @@
 
 All lengths read the same bytes. The mean of a long text hides a loss beyond the training length,
 since early bytes, which know little of what is before them, become few; so each byte is also
-compared with itself as a window of the training length reads it (:func:`paired_excess`).
+compared with itself as a window of the training length shows it (:func:`paired_excess`).
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 
 from xpos_viz.lab.corpus import Corpus
 from xpos_viz.lab.model import Setting, Transformer
@@ -53,7 +53,6 @@ def windows(corpus: Corpus, setting: Setting, most: int = WINDOWS) -> Int[Tensor
     return corpus.held_out[starts + torch.arange(size)].long()
 
 
-@torch.no_grad()
 def reading(
     model: Transformer,
     texts: Int[Tensor, "texts bytes"],
@@ -86,27 +85,65 @@ def reading(
     places = texts.shape[-1] - 1
     if length < 1 or places % length:
         raise ValueError(f"length must divide {places}, got {length}; use a power of two.")
-    pieces = texts[:, :-1].reshape(-1, length)
-    targets = texts[:, 1:].reshape(-1, length)
-    some = max(1, _BYTES // length)
+    pieces, targets = (part.reshape(-1, length) for part in (texts[:, :-1], texts[:, 1:]))
+    return _costs(model, pieces, targets, mask).reshape(len(texts), places)
+
+
+def windowed(
+    model: Transformer, texts: Int[Tensor, "texts bytes"], length: int
+) -> Float[Tensor, "texts places"]:
+    """Return what each byte costs a model that never reads more than some length, in bits.
+
+    A window of that length slides over the texts by half of it, and is read as a text of its own:
+    each byte beyond the first has half a window to a whole one before it.
+
+    Parameters
+    ----------
+    model
+        What reads.
+    texts
+        (texts, bytes + 1), of any length.
+    length
+        Of a window, at least 2; the training length shows a model what it is used to.
+
+    Returns
+    -------
+    Tensor
+        Bits per byte of all but the first byte, (texts, bytes), float32; the first window costs
+        what it costs :func:`reading`.
+    """
+    places, step = texts.shape[-1] - 1, length // 2
+    rest = max(length - places, (length - places) % step)  # is not read by anything before it
+    pieces, targets = (
+        pad(part, (0, rest)).unfold(-1, length, step).flatten(0, 1)
+        for part in (texts[:, :-1], texts[:, 1:])
+    )
+    costs = _costs(model, pieces, targets, "causal").unflatten(0, (len(texts), -1))
+    fresh = costs[..., -step:].flatten(1)
+    return torch.cat([costs[:, 0, :-step], fresh], dim=-1)[:, :places]
+
+
+def paired_excess(
+    whole: Float[Tensor, "texts places"], near: Float[Tensor, "texts places"], beyond: int
+) -> Mean:
+    """Return what each byte beyond the training length costs more than in a window of it.
+
+    Parameters
+    ----------
+    whole, near
+        From :func:`reading` and :func:`windowed` of the same texts by the same model.
+    beyond
+        L, the training length, tokens.
+    """
+    return Mean.of((whole - near)[:, beyond:])
+
+
+@torch.no_grad()
+def _costs(model: Transformer, pieces: Tensor, targets: Tensor, mask: Mask | str) -> Tensor:
+    """What the next bytes of pieces cost, a few pieces at once; all are (pieces, bytes)."""
+    some = max(1, _BYTES // pieces.shape[-1])
     costs = [
         cross_entropy(model(x, mask).mT, y, reduction="none")
         for x, y in zip(pieces.split(some), targets.split(some), strict=True)
     ]
-    return torch.cat(costs).reshape(len(texts), places) / math.log(2)
-
-
-def paired_excess(
-    whole: Float[Tensor, "texts places"], sliding: Float[Tensor, "texts places"], beyond: int
-) -> Mean:
-    """Return what each byte beyond the training length costs more than a sliding window of it.
-
-    Parameters
-    ----------
-    whole, sliding
-        From :func:`reading` of the same texts by the same model, without and with the mask
-        "sliding:L".
-    beyond
-        L, the training length, tokens.
-    """
-    return Mean.of((whole - sliding)[:, beyond:])
+    return torch.cat(costs) / math.log(2)

@@ -20,12 +20,12 @@ from xpos_viz.curves import resolution
 from xpos_viz.inputs import Capture
 from xpos_viz.inputs.labels import pieces
 from xpos_viz.kernel import lag_response
-from xpos_viz.lab.evaluation import Mean, paired_excess, reading
+from xpos_viz.lab.evaluation import Mean, paired_excess, reading, windowed
 from xpos_viz.lab.model import Setting, Transformer
 from xpos_viz.lab.store import State
 
 COLUMNS = ("measure", "mask", "length", "place", "value", "error")
-"""Of the table of a model: what was measured, under which mask, in texts of which length, where."""
+"""Of the table of a model: what was measured, how it reads, in texts of which length, where."""
 
 PIECES = 128
 """Into how many pieces the longest text is cut, for what bytes cost by their place."""
@@ -55,8 +55,12 @@ def lengths(setting: Setting) -> tuple[int, ...]:
 
 def masks(setting: Setting) -> tuple[str, ...]:
     """Return the masks that are compared; blocks are half the training length (Sun et al. 2022)."""
-    length = setting.length
-    return ("causal", f"blockwise:{length // 2}", f"sliding:{length}")
+    return ("causal", f"blockwise:{setting.length // 2}")
+
+
+def near(setting: Setting) -> str:
+    """Return the word for windows of the training length, with which masks are compared."""
+    return f"windows:{setting.length}"
 
 
 def measured(
@@ -80,8 +84,9 @@ def measured(
     DataFrame
         Columns :data:`COLUMNS`. Measures: "mean" (bits per byte of all bytes, at each length and
         mask), "place" (of the pieces of the longest text), "excess" (bits that bytes beyond L
-        cost more than under the mask "sliding:L", from pairs of the same bytes), "logit" (mean
-        logit by lag, the mean over layers, heads and texts) and "resolution" (eq. 3 of it).
+        cost more than in windows of L, from pairs of the same bytes), "logit" (mean logit by lag,
+        the mean over layers, heads and texts) and "resolution" (eq. 3 of it). What bytes cost in
+        those windows (:func:`.windowed`) stands under the mask :func:`near`.
         `error` is the standard error over texts, NaN where there is none.
     """
     rows = list[Row]()
@@ -168,25 +173,35 @@ def summed_up(results: pd.DataFrame) -> pd.DataFrame:
 
 def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:
     """The rows, and which share is done then."""
-    setting, longest = model.setting, model.setting.longest
-    whole = {}
-    work = [(mask, length) for mask in masks(setting) for length in lengths(setting)]
-    for done, (mask, length) in enumerate(work, 1):
-        costs = reading(model, texts, length, mask)
-        mean, share = Mean.of(costs), done / (len(work) + 1)
-        yield share, Row("mean", mask, length, math.nan, mean.value, mean.error)
-        if length == longest:
-            whole[mask] = costs
-            for place, piece in enumerate(costs.split(longest // PIECES, -1)):
-                mean = Mean.of(piece)
-                middle = (place + 0.5) * longest / PIECES
-                yield share, Row("place", mask, longest, middle, mean.value, mean.error)
-    *others, sliding = whole
-    for mask in others:
-        excess = paired_excess(whole[mask], whole[sliding], setting.length)
-        yield 1.0, Row("excess", mask, longest, math.nan, excess.value, excess.error)
+    setting, read = model.setting, lengths(model.setting)
+    jobs = [(mask, length) for mask in masks(setting) for length in read]
+    reference, share = windowed(model, texts, setting.length), 1 / (len(jobs) + 2)
+    yield share, _mean("mean", near(setting), setting.longest, reference)
+    for row in _places(near(setting), reference):
+        yield share, row
+    for done, (mask, length) in enumerate(jobs, 2):
+        costs, share = reading(model, texts, length, mask), done / (len(jobs) + 2)
+        yield share, _mean("mean", mask, length, costs)
+        if length == setting.longest:
+            for row in _places(mask, costs):
+                yield share, row
+            excess = paired_excess(costs, reference, setting.length)
+            yield share, Row("excess", mask, length, math.nan, excess.value, excess.error)
     for row in _attention(model, texts[:_READ]):
         yield 1.0, row
+
+
+def _mean(measure: str, mask: str, length: int, costs: Tensor, place: float = math.nan) -> Row:
+    """What bytes cost on average."""
+    mean = Mean.of(costs)
+    return Row(measure, mask, length, place, mean.value, mean.error)
+
+
+def _places(mask: str, costs: Tensor) -> Iterator[Row]:
+    """What the pieces of the longest text cost, by their middle."""
+    longest = costs.shape[-1]
+    for piece, part in enumerate(costs.split(longest // PIECES, -1)):
+        yield _mean("place", mask, longest, part, (piece + 0.5) * longest / PIECES)
 
 
 def _attention(model: Transformer, texts: Tensor) -> Iterator[Row]:

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from xpos_viz.curves import resolution
-from xpos_viz.lab import SETTINGS, contenders, paired_excess, reading
+from xpos_viz.lab import SETTINGS, contenders, paired_excess, reading, windowed
 from xpos_viz.lab.bundle import results
-from xpos_viz.lab.results import PIECES, lengths, masks, mean_logits
+from xpos_viz.lab.results import PIECES, lengths, masks, mean_logits, near
 from xpos_viz.lessons.model import Chapter, Control, Heights, Lines, Seen, Step
 
 SETTING = SETTINGS["main"]
 ENCODINGS = tuple(contenders(SETTING))
-WHOLE, BLOCKS, NEAR = masks(SETTING)
-"""A query sees all that was before, or two blocks, or as far as the models have learned."""
+(WHOLE, BLOCKS), NEAR = masks(SETTING), near(SETTING)
+"""A query sees all that was before, or two blocks, or a window as long as texts of the training."""
 
 _SEEN = {"whole": WHOLE, "near": NEAR}
 
@@ -65,7 +65,7 @@ def read_whole(encoding: str) -> Tensor:
 
 
 def _beyond(encoding: str) -> Seen:
-    """What bytes cost by their place, with all that was before them, and with the last of it."""
+    """What bytes cost by their place, with all that was before them, and in windows of L."""
     lines = {name: costs(encoding, mask).numpy() for name, mask in _SEEN.items()}
     late = {name: found(encoding, "place", mask)[:, PIECES // 2 :] for name, mask in _SEEN.items()}
     seeds, x = late["whole"].mean(-1), PLACES.numpy()
@@ -80,7 +80,7 @@ def _beyond(encoding: str) -> Seen:
 
 # -- means and pairs
 
-_TIMES = torch.tensor(LENGTHS) / SETTING.length
+_ENDS = [PIECES * length // SETTING.longest for length in (SETTING.length, *LENGTHS)]
 
 
 def gains(encoding: str) -> Tensor:
@@ -90,12 +90,13 @@ def gains(encoding: str) -> Tensor:
 
 
 def excess(encoding: str, mask: str = WHOLE) -> Tensor:
-    """What a byte beyond L costs more than with the last L bytes alone, each seed.
+    """What a byte beyond L costs more than in a window of L, each seed.
 
-    Up to L both are the same, so that the difference of the means is all of the bytes beyond.
+    The first bytes of the longest texts are shorter texts.
     """
-    pairs = found(encoding, "mean", mask) - found(encoding, "mean", NEAR)
-    return pairs[:, 2:] * _TIMES / (_TIMES - 1)
+    pairs = found(encoding, "place", mask) - found(encoding, "place", NEAR)
+    first, *ends = _ENDS
+    return torch.stack([pairs[:, first:end].mean(-1) for end in ends], -1)
 
 
 def lost(encoding: str) -> Tensor:
@@ -186,9 +187,10 @@ TRAINED = Chapter(
             right="c",
             control=Control(ENCODINGS, "rope"),
             see=_beyond,
-            formula=r"b_t=-\log_2 p_t,\qquad\role{0}{n\le m},\qquad\role{1}{m-L<n\le m}",
+            formula=r"b_t=-\log_2 p_t,\qquad\role{0}{n\le m},\qquad"
+            r"\role{1}{\left(\left\lfloor\tfrac{2m}L\right\rfloor-1\right)\tfrac L2\le n\le m}",
             line=read_whole,
-            parts=(costs, pooled, found, reading),
+            parts=(costs, pooled, found, reading, windowed),
             families=("rope", "xpos", "alibi", "nope"),
         ),
         Step(

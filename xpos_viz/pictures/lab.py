@@ -40,7 +40,7 @@ def of_models(lab: Lab, state: State, text: Text) -> tuple[Picture, ...]:
     return (
         Picture(
             place_curves(lab, text, logarithmic=logarithmic),
-            partial(by_place, lab, lab.mask, lab.sliding),
+            partial(by_place, lab, lab.mask, lab.near),
         ),
         Picture(mean_curves(lab, text), partial(spread, lab, "mean")),
         Picture(excess_bars(lab, text), partial(spread, lab, "excess")),

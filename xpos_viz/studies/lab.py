@@ -14,7 +14,7 @@ from xpos_viz.encoding import Encoding
 from xpos_viz.lab import SETTINGS, Setting, Transformer, bundle, contenders
 from xpos_viz.lab.bundle import results
 from xpos_viz.lab.model import REACH
-from xpos_viz.lab.results import lengths, masks
+from xpos_viz.lab.results import lengths, masks, near
 from xpos_viz.studies.yours import Learned, joined
 
 SIZES: tuple[str, ...] = tuple(sorted(SETTINGS, key="main".__ne__))
@@ -59,7 +59,7 @@ class Lab:
     @property
     def masks(self) -> tuple[str, str]:
         """Of a whole text, and in blocks."""
-        causal, blockwise, _ = masks(self.setting)
+        causal, blockwise = masks(self.setting)
         return causal, blockwise
 
     @property
@@ -68,9 +68,9 @@ class Lab:
         return self.masks[self.blocks]
 
     @property
-    def sliding(self) -> str:
-        """What they are compared with: each layer looks L tokens back."""
-        return masks(self.setting)[-1]
+    def near(self) -> str:
+        """What they are compared with: windows of L."""
+        return near(self.setting)
 
     @property
     def beyond(self) -> tuple[int, ...]:
@@ -128,8 +128,8 @@ def by_place(lab: Lab, *seen: str) -> pd.DataFrame:
 
 
 def reference(lab: Lab) -> pd.DataFrame:
-    """Return what bytes cost the first of the models under the sliding window."""
-    return rows(by_place(lab, lab.sliding), lab.models[0])
+    """Return what bytes cost the first of the models in windows of L."""
+    return rows(by_place(lab, lab.near), lab.models[0])
 
 
 def at_training_length(table: pd.DataFrame, length: int, along: str) -> float:
@@ -174,7 +174,7 @@ def doubled(lab: Lab) -> pd.DataFrame:
     costs = _of_seeds(lab, "place", "place")
     places = costs.index.get_level_values("place")
     early = costs[(places > length) & (places < 2 * length)]
-    lost = (early[causal] - early[lab.sliding]).groupby(["encoding", "seed"]).mean()
+    lost = (early[causal] - early[lab.near]).groupby(["encoding", "seed"]).mean()
     parts = {"change": change, "excess": (seeds := lost.groupby("encoding")).mean()}
     parts |= {"least": seeds.min(), "most": seeds.max()}
     return pd.DataFrame(parts).loc[list(lab.models)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xpos_viz.inputs import Capture
 from xpos_viz.inputs.labels import within
-from xpos_viz.lab import SETTINGS, Transformer, reading
+from xpos_viz.lab import SETTINGS, Transformer, reading, windowed
 from xpos_viz.lab.bundle import texts
 from xpos_viz.lab.results import captured
 from xpos_viz.measurements import frozen
@@ -79,21 +79,21 @@ class Costs:
     ----------
     name
         Of the model.
-    whole, sliding
-        Bits, with all that it sees, and with a sliding window of the training length.
+    whole, near
+        Bits, with all that it sees, and in windows of the training length.
     length
         L, the training length.
     """
 
     name: str
     whole: Bits
-    sliding: Bits
+    near: Bits
     length: int
 
     @property
     def excess(self) -> Bits:
-        """What it pays for seeing more than the last L bytes: nothing up to byte L."""
-        return self.whole - self.sliding
+        """What it pays for reading more than a window of L: nothing up to byte L."""
+        return self.whole - self.near
 
     @property
     def mean(self) -> float:
@@ -131,23 +131,17 @@ def costs(read: Read, report: Report = lambda _: None) -> tuple[Costs, ...]:
     report
         Told which share is done; what it raises ends it.
     """
-    lab, text = read.lab, read.text
-    jobs = [(name, mask) for name in lab.models for mask in (lab.mask, lab.sliding)]
-    found = dict[tuple[str, str], Bits]()
-    for done, job in enumerate(jobs):
-        report(done / len(jobs))
-        name, mask = job
-        found[job] = _bits(lab.model(name), mask, text)
-    return tuple(
-        Costs(name, found[name, lab.mask], found[name, lab.sliding], read.length)
-        for name in lab.models
-    )
+    lab, found = read.lab, list[Costs]()
+    for done, name in enumerate(lab.models):
+        report(done / len(lab.models))
+        found.append(Costs(name, *_bits(lab.model(name), lab.mask, read.text), read.length))
+    return tuple(found)
 
 
 def costs_table(found: Sequence[Costs]) -> pd.DataFrame:
     """Return a row for each model and byte.
 
-    Columns are encoding, place (of the byte, from one), bits, sliding (bits with a window of the
+    Columns are encoding, place (of the byte, from one), bits, near (bits in windows of the
     training length) and excess.
     """
     parts = (
@@ -156,7 +150,7 @@ def costs_table(found: Sequence[Costs]) -> pd.DataFrame:
                 "encoding": each.name,
                 "place": np.arange(1, len(each.whole) + 1),
                 "bits": each.whole,
-                "sliding": each.sliding,
+                "near": each.near,
                 "excess": each.excess,
             }
         )
@@ -192,9 +186,10 @@ def _measured(size: str) -> str:
     return bytes(texts(size)[0, :-1].tolist()).decode(errors="ignore")
 
 
-@lru_cache(maxsize=128)
-def _bits(model: Transformer, mask: str, text: str) -> Bits:
-    """What each byte costs a model that reads a text as a whole, under a mask."""
+@lru_cache(maxsize=64)
+def _bits(model: Transformer, mask: str, text: str) -> tuple[Bits, Bits]:
+    """What each byte costs a model that reads a text as a whole, under a mask, and in windows."""
     content = torch.tensor([[*f"{_BEFORE}{text}".encode()]])
-    bits = reading(model, content, content.shape[-1] - 1, mask)
-    return frozen(bits[0].double().numpy())
+    whole = reading(model, content, content.shape[-1] - 1, mask)
+    near = windowed(model, content, model.setting.length)
+    return frozen(whole[0].double().numpy()), frozen(near[0].double().numpy())

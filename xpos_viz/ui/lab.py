@@ -7,7 +7,7 @@ import streamlit as st
 
 from xpos_viz.figures.lab import names, resolution_rows
 from xpos_viz.figures.words import fixed, listed, number
-from xpos_viz.lab import evaluation, measured, paired_excess, train
+from xpos_viz.lab import evaluation, measured, paired_excess, train, windowed
 from xpos_viz.pictures import Picture
 from xpos_viz.pictures.lab import asked, of_models, of_paper
 from xpos_viz.studies.lab import Lab, doubled, excess, ranked, resolved
@@ -19,8 +19,9 @@ REACHES = (2, 4, 8, 16)
 """Training lengths."""
 
 EXCESS = (
-    r"\frac{1}{15L}\sum_{t=L}^{16L-1}\left[\log_2 p_{\mathrm{sliding}:L}(x_{t+1})"
-    r"-\log_2 p(x_{t+1})\right]"
+    r"\frac{1}{15L}\sum_{t=L}^{16L-1}\left[\log_2 p(x_{t+1}\mid x_s\dots x_t)"
+    r"-\log_2 p(x_{t+1}\mid x_0\dots x_t)\right],"
+    r"\quad s=\left(\left\lfloor\frac{2t}{L}\right\rfloor-1\right)\frac L2"
 )
 """The paired excess, and its mean over texts is taken."""
 
@@ -48,7 +49,7 @@ def show() -> None:
         page.picture(of_paper(text), text)
     families = dict.fromkeys(lab.encodings[name].family for name in lab.models)
     page.formula(text("lab.words"), (EXCESS,), tuple(families), text)
-    page.code((measured, paired_excess, evaluation.reading, train), text)
+    page.code((measured, paired_excess, evaluation.reading, windowed, train), text)
 
 
 def _controls(lab: Lab, text: Text) -> None:

@@ -23,9 +23,9 @@ from xpos_viz.writing import check
 def command(folder: Path, corpus: Path | None) -> None:
     """Measure what the models of FOLDER lose beyond their length, into its results.parquet.
 
-    A row for each number: bits per byte by length, mask and place, the paired excess over a
-    sliding window of the training length, mean logits by lag and their resolution. Models that
-    are measured already are not measured again.
+    A row for each number: bits per byte by length, mask and place, the paired excess over windows
+    of the training length, mean logits by lag and their resolution. Models that are measured
+    already are not measured again.
     """
     check(path := folder / RESULTS)
     states = {found.stem: State.read(found) for found in sorted(folder.glob(f"*{ENDING}"))}
