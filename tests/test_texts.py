@@ -127,12 +127,17 @@ def test_chinese_is_chinese():
     english = catalogue("en")
     for key, sentence in catalogue("zh").items():
         words = re.sub(r"\{\w+\}", "", sentence)
-        common = not words.strip("，；：。（）") or (sentence == english[key] and len(words) < 8)
+        common = not words.strip("γB ，；：。（）") or (sentence == english[key] and len(words) < 8)
         common |= sentence == english[key] in {row.label for row in REGISTRY.values()}
         assert HAN.search(sentence) or common, key
     quoted = "learn.translation."  # a sentence in both languages
     han = [key for key, sentence in english.items() if HAN.search(sentence)]
     assert all(key.startswith(quoted) for key in han)
+
+
+def test_a_term_has_one_chinese_word_on_all_pages():
+    avoided = r"缩放基数|维度对|“对比”"
+    assert not [key for key, words in catalogue("zh").items() if re.search(avoided, words)]
 
 
 def test_families_and_symbols_are_those_of_the_registry():

@@ -170,7 +170,9 @@ def test_steps_rise_by_like_factors_from_end_to_end(ends, count):
     assert (found[0], found[-1]) == pytest.approx(ends, rel=0.005)
     factors = found[1:] / found[:-1]
     assert factors == pytest.approx((high / low) ** (1 / (count - 1)), rel=0.02)
-    assert all(float(f"{step:.3g}") == step for step in found)
+    for step, exact in zip(found, np.geomspace(low, high, count), strict=True):
+        whole = math.isclose(exact, round(exact), rel_tol=1e-12)
+        assert step == (round(exact) if whole else float(f"{exact:.3g}"))
 
 
 def test_near_ends_have_more_digits():

@@ -1,5 +1,6 @@
 """A landscape: one or two goals over γ and B, as far as it is computed."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ BUDGETS: Mapping[str, int] = MappingProxyType({"81": 9, "289": 17, "1089": 33})
 """How many settings may be tried, and how many of γ and of B that are."""
 
 _DIGITS = range(3, 18)  # of numbers: three are read at a glance
+_WHOLE = 1e-12  # by which a power of equal factors misses a whole number
 
 Report = Callable[[float], None]
 """Told which share is done; what it raises ends the work."""
@@ -122,16 +124,22 @@ class Landscape:
 
 
 def steps(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return so many numbers in equal factors, with as few digits as tell them apart.
+    """Return so many numbers in equal factors, whole, or with as few digits as tell them apart.
 
     Examples
     --------
-    >>> steps(0.05, 3.2, 4)
-    (0.05, 0.2, 0.8, 3.2)
+    >>> steps(0.05, 3.2, 4), steps(512.0, 2048.0, 5)
+    ((0.05, 0.2, 0.8, 3.2), (512.0, 724.0, 1024.0, 1450.0, 2048.0))
     """
     exact = np.geomspace(low, high, count)
-    rounded = ({float(f"{each:.{digits}g}") for each in exact} for digits in _DIGITS)
+    rounded = ({_short(each, digits) for each in exact} for digits in _DIGITS)
     return tuple(sorted(next((few for few in rounded if len(few) == count), {*exact.tolist()})))
+
+
+def _short(value: float, digits: int) -> float:
+    """A number in so many digits, but in full if it is whole."""
+    whole = math.isclose(value, round(value), rel_tol=_WHOLE)
+    return float(round(value)) if whole else float(f"{value:.{digits}g}")
 
 
 def landscape(spec: Spec, report: Report = lambda _: None) -> Landscape:

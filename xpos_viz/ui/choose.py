@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import streamlit as st
 
@@ -173,8 +174,9 @@ def _table(found: Landscape, now: State, text: Text) -> None:
     columns = ["gamma", "scale_base", *(goal.label for goal in goals), *["front"] * len(goals[1:])]
     names = {"gamma": "γ", "scale_base": "B", "front": text("choose.front")}
     names |= {goal.label: text(f"choose.short.{goal.objective}") for goal in goals}
+    written = table[columns].style.format(_full, subset=["gamma", "scale_base"])
     st.dataframe(
-        table[columns],
+        written.format(page.digits, subset=[goal.label for goal in goals]),
         hide_index=True,
         key="settings",
         on_select=partial(_take_row, found, table["setting"].tolist()),
@@ -195,6 +197,11 @@ def _table(found: Landscape, now: State, text: Text) -> None:
             link = text(f"pages.{name}.link")
             there = st.Page(shows, title=link, url_path=name)
             st.page_link(there, label=link, query_params=to_address(now))
+
+
+def _full(value: object) -> str:
+    """Write a number of a setting."""
+    return number(cast("float", value))
 
 
 def _take_row(found: Landscape, settings: Sequence[int]) -> None:

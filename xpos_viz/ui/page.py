@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +20,7 @@ from xpos_viz.encoding import Family
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.description import Heatmaps, Plane
 from xpos_viz.figures.screen import legends
-from xpos_viz.figures.words import bound, encoding_words
+from xpos_viz.figures.words import bound, encoding_words, rounded
 from xpos_viz.pictures import Picture
 from xpos_viz.state import CONTROLS, PRESETS, to_address
 from xpos_viz.texts import TAGS, Text
@@ -318,6 +319,11 @@ def table(key: str, rows: pd.DataFrame) -> None:
     with st.container(key=key):
         st.table(rows)
         run(key, f"({_MOVED})('.st-key-{key}')")
+
+
+def digits(value: object) -> str:
+    """Write a measured number of a table."""
+    return rounded(cast("float", value))
 
 
 def notes(lines: Sequence[str]) -> None:

@@ -1,7 +1,6 @@
 """The page that looks at pairs one by one."""
 
 import math
-from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -70,17 +69,12 @@ def _table(encoding: Encoding, length: int, text: Text) -> None:
     columns = ["pair", "wavelength", "half_life", "turns"]
     st.caption(named)
     st.dataframe(
-        rows(encoding, length)[columns].style.format(_digits),
+        rows(encoding, length)[columns].style.format(page.digits),
         height=_TABLE,
         hide_index=True,
         alt=named,
         column_config={name: text(f"pairs.columns.{name}") for name in columns},
     )
-
-
-def _digits(value: object) -> str:
-    """Write a number of the table."""
-    return rounded(cast("float", value))
 
 
 def _score(apart: Picture, text: Text) -> None:
