@@ -1,7 +1,7 @@
 """Trains and measures the models that come with the lab: `python -m assets.lab`.
 
-Takes about an hour on two cores, and goes on where it was stopped. All are trained in float32 and
-measured as they are bundled, in float16; the models of the first seed come along.
+Takes one to two hours on two cores, and goes on where it was stopped. All are trained in float32
+and measured as they are bundled, in float16; the models of the first seed come along.
 """
 
 from collections.abc import Iterator, Mapping

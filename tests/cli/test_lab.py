@@ -78,7 +78,7 @@ def test_models_are_trained_measured_and_summed_up(tmp_path, story):
     )
 
     found = rows("lab", "table", out)
-    masks = ["causal", "blockwise:32", "sliding:64"]
+    masks = ["causal", "blockwise:32", "windows:64"]
     assert [row["mask"] for row in found if row["encoding"] == "rope"] == masks
     of = (table["encoding"] == "rope") & (table["mask"] == "causal")
     means = table[of & (table["measure"] == "mean") & (table["length"] == 1024)]["value"]

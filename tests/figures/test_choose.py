@@ -32,7 +32,7 @@ def test_a_wanted_value_is_the_middle_of_the_colours():
     assert grid.bar.label == "times the wanted 1,024 tokens"
     assert (grid.name, grid.title) == ("landscape", ("Half-life of the envelope", "256 tokens"))
     assert (grid.x, grid.y) == ("scale base B (tokens)", "γ")
-    assert grid.columns == ("32", "64", "128", "256", "512", "1,020", "2,050", "4,100", "8,190")
+    assert grid.columns == ("32", "64", "128", "256", "512", "1,024", "2,048", "4,096", "8,192")
     assert grid.rows[::4] == ("0.05", "0.4", "3.2")
 
 

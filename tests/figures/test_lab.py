@@ -27,7 +27,7 @@ def of_rope(measure, mask, column):
 def test_each_model_is_a_line_and_the_window_is_the_last():
     shown = figures.place_curves(ALL, EN)
     labels = [curve.label for curve in shown.curves]
-    assert labels == [*NAMES, "RoPE, looking 64 bytes back at most"]
+    assert labels == [*NAMES, "RoPE, in windows of 64 bytes"]
     rope, *_, level = shown.curves
     expected = of_rope("place", "causal", "place")
     assert rope.x.tolist() == [*expected.index]
@@ -35,7 +35,7 @@ def test_each_model_is_a_line_and_the_window_is_the_last():
     assert rope.band is not None
     for side, name in zip(rope.band, ("min", "max"), strict=True):
         assert side == pytest.approx(expected[name].to_numpy())
-    assert level.y == pytest.approx(of_rope("place", "sliding:64", "place")["mean"].to_numpy())
+    assert level.y == pytest.approx(of_rope("place", "windows:64", "place")["mean"].to_numpy())
     assert (level.line, level.dash, level.band) == (LEVEL, "solid", None)
     (mark,) = shown.marks
     assert (mark.x, mark.label, mark.line) == (64, "training length 64", LEVEL)

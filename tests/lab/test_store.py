@@ -1,6 +1,8 @@
 """Runs as files: what they say of themselves, and the models that come back."""
 
 import platform
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -21,7 +23,7 @@ SHORT = Setting("short", length=16, layers=1, width=32, batch=2, steps=3, rate=1
 def test_a_recipe_is_read_as_it_was_written(setting):
     for encoding in contenders(setting).values():
         recipe = Recipe(setting, encoding, 7, "0123")
-        assert Recipe.read(recipe.text()) == recipe
+        assert Recipe.of(recipe.entries) == recipe
 
 
 def test_a_model_comes_back(tmp_path):
@@ -55,6 +57,14 @@ def test_a_file_says_what_it_is_of_and_keeps_only_the_model(tmp_path):
     assert state.recipe.corpus == CORPUS.hash
 
 
+def test_the_same_run_is_the_same_file_in_any_process():
+    made = "from tests.lab.test_training import run; print(hash_of(run().state().content()))"
+    words = f"from hashlib import sha256 as h; hash_of = lambda c: h(c).hexdigest(); {made}"
+    command = [sys.executable, "-c", words]
+    found = {subprocess.run(command, capture_output=True, check=True).stdout for _ in range(4)}
+    assert len(found) == 1
+
+
 def test_a_model_that_is_not_done_is_refused(tmp_path):
     path = tmp_path / "rope-0.safetensors"
     begun = run()
@@ -79,7 +89,7 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
         with pytest.raises(ValueError) as error:
             load(path)
         assert str(error.value) == said
-    for words in (None, {"run": "[]", "about": "{}"}, {"run": "{}", "about": "{}"}):
+    for words in (None, {"run": "[]"}, {"run": "{}"}, {"run": '{"recipe": []}'}):
         save_file({"a": torch.zeros(2)}, path, words)
         with pytest.raises(ValueError) as error:
             load(path)

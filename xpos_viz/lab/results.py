@@ -118,12 +118,7 @@ def of_run(
 
 def told(states: Mapping[str, State]) -> str:
     """Return what a file of results holds of its runs, under :data:`RUNS`, as JSON."""
-    return json.dumps(
-        {
-            name: {"recipe": json.loads(state.recipe.text()), **state.about}
-            for name, state in states.items()
-        }
-    )
+    return json.dumps({name: state.words for name, state in states.items()})
 
 
 def read_results(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -175,10 +170,7 @@ def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:
     """The rows, and which share is done then."""
     setting, read = model.setting, lengths(model.setting)
     jobs = [(mask, length) for mask in masks(setting) for length in read]
-    reference, share = windowed(model, texts, setting.length), 1 / (len(jobs) + 2)
-    yield share, _mean("mean", near(setting), setting.longest, reference)
-    for row in _places(near(setting), reference):
-        yield share, row
+    reference = windowed(model, texts, setting.length)
     for done, (mask, length) in enumerate(jobs, 2):
         costs, share = reading(model, texts, length, mask), done / (len(jobs) + 2)
         yield share, _mean("mean", mask, length, costs)
@@ -187,6 +179,9 @@ def _rows(model: Transformer, texts: Tensor) -> Iterator[tuple[float, Row]]:
                 yield share, row
             excess = paired_excess(costs, reference, setting.length)
             yield share, Row("excess", mask, length, math.nan, excess.value, excess.error)
+    yield 1.0, _mean("mean", near(setting), setting.longest, reference)
+    for row in _places(near(setting), reference):
+        yield 1.0, row
     for row in _attention(model, texts[:_READ]):
         yield 1.0, row
 

@@ -28,6 +28,8 @@ ENDING = ".safetensors"
 RESULTS = "results.parquet"
 """What the models of a folder lose, beside them."""
 
+_RUN = "run"  # under which a file says what it is of
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -46,14 +48,14 @@ class Recipe:
     seed: int
     corpus: str
 
-    def text(self) -> str:
-        """Write it as JSON."""
-        return json.dumps(asdict(self))
+    @property
+    def entries(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return json.loads(json.dumps(asdict(self)))
 
     @classmethod
-    def read(cls, text: str) -> "Recipe":
-        """Read what :meth:`text` wrote; raise ValueError, KeyError or TypeError for other words."""
-        entries: dict[str, Any] = json.loads(text)
+    def of(cls, entries: dict[str, Any]) -> "Recipe":
+        """Read :attr:`entries`; others raise ValueError, KeyError, TypeError or AttributeError."""
         name, parameters = entries["encoding"].values()
         encoding = Encoding(name, tuple((key, value) for key, value in parameters))
         return cls(**entries | {"setting": Setting(**entries["setting"]), "encoding": encoding})
@@ -76,6 +78,11 @@ class State:
     recipe: Recipe
     about: Mapping[str, Any]
     tensors: Mapping[str, Tensor]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What it says of itself."""
+        return {"recipe": self.recipe.entries, **self.about}
 
     @property
     def losses(self) -> list[float]:
@@ -108,9 +115,9 @@ class State:
         return replace(self, tensors=model | {"losses": self.tensors["losses"]})
 
     def content(self) -> bytes:
-        """Write it as safetensors."""
+        """Write it as safetensors, whose words have one entry: they come in no order."""
         tensors = {name: tensor.contiguous() for name, tensor in self.tensors.items()}
-        return save(tensors, {"run": self.recipe.text(), "about": json.dumps(dict(self.about))})
+        return save(tensors, {_RUN: json.dumps(self.words)})
 
     @classmethod
     def read(cls, path: Path) -> "State":
@@ -125,11 +132,11 @@ class State:
         """
         try:
             with safe_open(path, "pt") as file:
-                words = file.metadata() or {}
+                words = json.loads((file.metadata() or {})[_RUN])
                 names = file.keys()
                 tensors = {name: file.get_tensor(name) for name in names}
-            return cls(Recipe.read(words["run"]), json.loads(words["about"]), tensors)
-        except (SafetensorError, ValueError, KeyError, TypeError) as error:
+            return cls(Recipe.of(words.pop("recipe")), words, tensors)
+        except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{path} must be a run of xpos-viz lab train, got another file, or one that is "
                 "damaged; remove it, or use another folder."

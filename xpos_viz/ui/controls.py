@@ -171,6 +171,23 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
     widgets.series(text, name, steps, getattr(state(), name), None, _set(name))
 
 
+def kept(text: Text, name: str, words: Callable[[str], str]) -> None:
+    """Draw what is kept under a name, of which each can be let go."""
+    items = getattr(state(), name)
+    if items and widgets.is_shown(name):
+        widgets.always(
+            partial(st.pills, selection_mode="multi", wrap=True),
+            name,
+            text(f"ui.{name}"),
+            list(items),
+            partial(with_setting, name),
+            options=items,
+            format_func=words,
+            help=text(f"ui.{name}_help"),
+        )
+    notices.beside(text, name)
+
+
 def query(text: Text) -> None:
     """Draw a slider over the tokens, for the one whose query is looked at."""
     tokens = range(state().experiment.inputs.tokens)

@@ -1,7 +1,6 @@
 """The page of curves over distance."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from math import inf
 from operator import itemgetter
 
@@ -20,11 +19,11 @@ from xpos_viz.encoding import REGISTRY, Encoding
 from xpos_viz.figures.words import family_name, label, listed, portion, short_labels, tokens
 from xpos_viz.pictures.decay import pictures
 from xpos_viz.state import State
-from xpos_viz.state.changes import with_kept_curves, with_setting
+from xpos_viz.state.changes import with_kept_curves
 from xpos_viz.state.model import MAX_KEPT_CURVES
 from xpos_viz.studies.decay import landmarks
 from xpos_viz.texts import Text, texts
-from xpos_viz.ui import controls, notices, page, sources, widgets
+from xpos_viz.ui import controls, page, sources, widgets
 from xpos_viz.ui.session import commit, language, state
 
 DISTANCES: tuple[int, ...] = (*(2**power for power in range(4, 20)), 1_000_000)
@@ -114,18 +113,7 @@ def _keep(now: State, text: Text) -> None:
         on_click=lambda: commit(with_kept_curves),
         width="stretch",
     )
-    if now.kept_curves:
-        widgets.always(
-            partial(st.pills, selection_mode="multi", wrap=True),
-            "kept_curves",
-            text("ui.kept_curves"),
-            list(now.kept_curves),
-            partial(with_setting, "kept_curves"),
-            options=now.kept_curves,
-            format_func=lambda kept: label(now.kept_encoding(kept), text),
-            help=text("ui.kept_curves_help"),
-        )
-    notices.beside(text, "kept_curves")
+    controls.kept(text, "kept_curves", lambda kept: label(now.kept_encoding(kept), text))
 
 
 def _seen(encodings: Sequence[Encoding], distance: int, text: Text) -> list[str]:

@@ -69,7 +69,7 @@ def _table(now: State, text: Text) -> None:
     lags = tuple(sorted({*LAGS, now.distance}))
     st.header(text("neighbours.all"), anchor=False)
     st.markdown(text("neighbours.table"))
-    st.table(share_rows(encodings, text, lags))
+    page.table("shares", share_rows(encodings, text, lags))
     downloads.csv("xpos_viz-neighbours", lambda: share_table(encodings, lags), text)
     rows = [family_words(encoding, text) for encoding in encodings]
     st.markdown(

@@ -58,7 +58,7 @@ def _pictures(text: Text) -> None:
         return
     (large, lost), (sizes, errors) = studied(now), pictures(now, text)
     page.picture(sizes, text)
-    st.table(_safe(large, lost, text))
+    page.table("safe", _safe(large, lost, text))
     page.picture(errors, text)
     page.notice(_seen(large, lost, text), text)
 

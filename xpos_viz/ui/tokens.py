@@ -79,7 +79,7 @@ def _reading(inputs: Computed, text: Text) -> None:
         return
     heads = work.result
     page.picture(maps_of(heads, now, text), text)
-    st.table(_table(heads, text))
+    page.table("spread", _table(heads, text))
     page.notice(_seen(reading, heads, text), text)
 
 

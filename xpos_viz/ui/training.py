@@ -32,7 +32,7 @@ from xpos_viz.studies.yours import (
     learned,
 )
 from xpos_viz.texts import Text
-from xpos_viz.ui import downloads, notices, page, runs, widgets
+from xpos_viz.ui import controls, downloads, notices, page, runs, widgets
 from xpos_viz.ui.session import commit, heard
 from xpos_viz.ui.widgets import Change
 
@@ -105,7 +105,7 @@ def section(yours: Sequence[Learned], now: State, text: Text) -> None:
     for place, each in enumerate(now.own_models):
         if _found(each) is None:
             _awaited(each, place, text)
-    _own(yours, now, text)
+    _own(yours, text)
 
 
 def _next(now: State, text: Text) -> None:
@@ -249,7 +249,7 @@ def _cancel(run: Training) -> None:
     commit(lambda old: with_setting("trained", old, [t for t in old.trained if t != own]), "cancel")
 
 
-def _own(yours: Sequence[Learned], now: State, text: Text) -> None:
+def _own(yours: Sequence[Learned], text: Text) -> None:
     """How models learned, the models themselves, and the way to take them off the charts."""
     for picture in learning(yours, text):
         page.picture(picture, text)
@@ -258,18 +258,7 @@ def _own(yours: Sequence[Learned], now: State, text: Text) -> None:
             label = text("training.take", model=model_words(each.trained, text))
             name = f"xpos_viz-{each.trained.text.replace(':', '-')}"
             downloads.model(name, label, each.state.content, text)
-    if widgets.is_shown("trained") and now.trained:
-        widgets.always(
-            partial(st.pills, selection_mode="multi", wrap=True),
-            "trained",
-            text("ui.trained"),
-            list(now.trained),
-            partial(with_setting, "trained"),
-            options=now.trained,
-            format_func=lambda each: model_words(Trained.parse(each), text),
-            help=text("ui.trained_help"),
-        )
-    notices.beside(text, "trained")
+    controls.kept(text, "trained", lambda each: model_words(Trained.parse(each), text))
 
 
 def _found(model: Trained) -> Learned | None:

@@ -1,6 +1,5 @@
 """What the models of a folder lose in texts longer than those they learned from."""
 
-import json
 from pathlib import Path
 
 import click
@@ -47,11 +46,10 @@ def command(folder: Path, corpus: Path | None) -> None:
 def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
     """Measure the models that are not measured yet, and write after each."""
     known, measured_on = read_results(path) if path.exists() else (pd.DataFrame(), {})
-    recipes = {name: json.loads(state.recipe.text()) for name, state in done.items()}
     parts = {
         name: known[known["run"] == name]
-        for name, recipe in recipes.items()
-        if measured_on.get(name, {}).get("recipe") == recipe
+        for name, state in done.items()
+        if measured_on.get(name, {}).get("recipe") == state.recipe.entries
     }
     left = [name for name in done if name not in parts]
     if not left:
