@@ -5,7 +5,6 @@ import pytest
 from xpos_viz.encoding import Encoding
 from xpos_viz.figures import lab as figures
 from xpos_viz.figures.lines import FAMILY_LINES
-from xpos_viz.figures.words import tiny
 from xpos_viz.lab.bundle import results
 from xpos_viz.studies.lab import MODELS, Lab, by_place, excess, limits, resolved, spread
 from xpos_viz.texts import texts
@@ -96,7 +95,7 @@ def test_bars_are_the_paired_excess_with_its_seeds():
     assert shown.entries == ()
     rope = of_rope("excess", "causal", "length").iloc[0]
     assert (low[0], heights[0], high[0]) == pytest.approx((rope["min"], rope["mean"], rope["max"]))
-    assert shown.written[0] == (f"{rope['mean']:.3f}", f"± {tiny(found['error']['rope'])}")
+    assert shown.written[0] == (f"{rope['mean']:.3f}", f"± {found['error']['rope']:.3f}")
 
 
 def test_logits_are_followed_over_distance():

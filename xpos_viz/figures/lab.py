@@ -15,7 +15,6 @@ from xpos_viz.figures.words import (
     number,
     rounded,
     short_labels,
-    tiny,
 )
 from xpos_viz.lab.model import contenders
 from xpos_viz.lessons.longer import LENGTHS, PAPER
@@ -123,7 +122,7 @@ def excess_bars(lab: Lab, text: Text) -> Bars:
         lines=tuple(line for line, _ in model_lines(lab).values()),
         spans=(_column(found, "least"), _column(found, "most")),
         written=tuple(
-            (fixed(row, 3), f"± {tiny(error)}")
+            (fixed(row, 3), f"± {fixed(error, 3)}")
             for row, error in zip(value, found["error"], strict=True)
         ),
     )
@@ -194,7 +193,7 @@ def excess_words(found: pd.DataFrame, lab: Lab, text: Text) -> str:
     """Write the paired excess of each model with its standard error."""
     named = names(lab, text)
     said = [
-        text("lab.each", name=named[name], value=fixed(value, 3), error=tiny(error))
+        text("lab.each", name=named[name], value=fixed(value, 3), error=fixed(error, 3))
         for name, value, error in zip(found.index, found["value"], found["error"], strict=True)
     ]
     return clauses(said, text)
