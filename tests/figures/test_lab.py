@@ -112,7 +112,7 @@ def test_logits_are_followed_over_distance():
 def test_the_table_of_resolution_is_written():
     found = resolved(PAIR)
     table = figures.resolution_rows(found, PAIR, EN)
-    assert [*table.index] == ["RoPE", "XPos (B 32)"]
+    assert [*table.index] == ["RoPE", "XPos (B\u00a032)"]
     assert [*table.columns] == [f"{n} bytes" for n in ("64", "128", "256", "512", "1,024")]
     assert float(str(table.iloc[1, 0])) == pytest.approx(found[64]["xpos_half"], rel=5e-3)
 

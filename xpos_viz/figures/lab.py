@@ -9,6 +9,7 @@ from xpos_viz.figures.description import Bars, Curve, Curves, Mark
 from xpos_viz.figures.lines import FAMILY_LINES, Line, lines
 from xpos_viz.figures.training import your_words
 from xpos_viz.figures.words import (
+    bound,
     clauses,
     curve_ends,
     fixed,
@@ -204,7 +205,7 @@ def resolution_rows(resolved: pd.DataFrame, lab: Lab, text: Text) -> pd.DataFram
     named = names(lab, text)
     return pd.DataFrame(
         [[rounded(value) for value in resolved.loc[name]] for name in resolved.index],
-        index=pd.Index([named[name] for name in resolved.index]),
+        index=pd.Index([bound(named[name]) for name in resolved.index]),
         columns=pd.Index(
             [text("lab.bytes", count=number(int(length))) for length in resolved.columns]
         ),

@@ -19,11 +19,13 @@ REACHES = (2, 4, 8, 16)
 """Training lengths."""
 
 EXCESS = (
-    r"\frac{1}{15L}\sum_{t=L}^{16L-1}\left[\log_2 p(x_{t+1}\mid x_s\dots x_t)"
-    r"-\log_2 p(x_{t+1}\mid x_0\dots x_t)\right],"
-    r"\quad s=\left(\left\lfloor\frac{2t}{L}\right\rfloor-1\right)\frac L2"
+    r"\frac{1}{15L}\sum_{t=L}^{16L-1}\big[\log_2 p(x_{t+1}\mid x_s\dots x_t)"
+    r"-\log_2 p(x_{t+1}\mid x_0\dots x_t)\big]"
 )
 """The paired excess, and its mean over texts is taken."""
+
+WINDOW = r"s=\left(\left\lfloor\frac{2t}{L}\right\rfloor-1\right)\frac L2"
+"""Where the window of a byte begins."""
 
 _ROTARY = ("rope", "xpos_half", "xpos_512")
 _RESCUED = 0.1  # of what is lost without blocks
@@ -48,7 +50,7 @@ def show() -> None:
         st.markdown(text("lab.paper_words"))
         page.picture(of_paper(text), text)
     families = dict.fromkeys(lab.encodings[name].family for name in lab.models)
-    page.formula(text("lab.words"), (EXCESS,), tuple(families), text)
+    page.formula(text("lab.words"), (EXCESS, WINDOW), tuple(families), text)
     page.code((measured, paired_excess, evaluation.reading, windowed, train), text)
 
 

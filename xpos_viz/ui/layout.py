@@ -21,7 +21,8 @@ _ALWAYS = """
 /* Chinese breaks between any two letters: titles only where a reader pauses */
 .st-key-links a { scroll-margin-inline: 3rem; }
 .stHeading { text-wrap: balance; overflow-wrap: break-word; }
-:is(.stHeading, .stTable th) * { word-break: keep-all; }
+:is(.stHeading, .stTable.stTable th) * { word-break: keep-all; }
+.stTable.stTable th * { overflow-wrap: normal; }
 /* and has no letters that lean */
 :lang(zh) em { font-style: normal; font-weight: 600; }
 /* a formula that is too wide goes on in the next line */
