@@ -112,15 +112,29 @@ def test_a_mean_that_falls_while_pairs_lose_is_told():
         assert numbers == [fixed(value, 3) for value in expected]
 
 
-def test_orders_that_agree_show_no_cause(made):
-    pair = PLAIN | {"models": "rope,xpos_half"}
-    made("excess", {("rope", "causal"): (1, 1, 1), ("xpos_half", "causal"): (0, 0, 0)})
-    losses = "XPos (B 32), RoPE"
-    resolved = study.resolved(study.Lab("quick", ("rope", "xpos_half")))[1024]
-    highest = losses if resolved["xpos_half"] > resolved["rope"] else "RoPE, XPos (B 32)"
-    kind = "same" if highest == losses else "other"
-    sentence = EN(f"lab.notice.{kind}_order", losses=losses, resolution=highest, longest="1,024")
-    assert sentence in noticed(opened("lab", pair))
+@pytest.mark.parametrize("first", ["rope", "xpos_half"])
+def test_it_is_told_whether_resolution_sorts_the_models_as_losses_do(made, first):
+    names = {"rope": "RoPE", "xpos_half": "XPos (B 32)"}
+    losses = {name: float(name != first) for name in names}
+    made("excess", {(name, "causal"): (lost,) * 3 for name, lost in losses.items()})
+    page = opened("lab", PLAIN | {"models": "rope,xpos_half"})
+    at = results("quick").query("measure == 'resolution' and length == 1024")
+    means = at.groupby("encoding")["value"].mean()
+    highest = max(names, key=means.__getitem__)
+    (sentence,) = [each for each in noticed(page) if "esolution" in each.split(",")[0]]
+    orders = [", ".join(sorted(names.values(), reverse=one == "xpos_half")) for one in names]
+    by_loss, by_resolution = (orders[one == "xpos_half"] for one in (first, highest))
+    if first == highest:
+        assert sentence == EN("lab.notice.same_order", resolution=by_loss, longest="1,024")
+    else:
+        values = {"losses": by_loss, "resolution": by_resolution, "longest": "1,024"}
+        assert sentence == EN("lab.notice.other_order", **values)
+
+
+@pytest.mark.parametrize("models", ["nope", "rope", "xpos_half,xpos_512", "rope,alibi,nope"])
+def test_without_rope_and_xpos_resolution_sorts_nothing(models):
+    said = noticed(opened("lab", PLAIN | {"models": models}))
+    assert [sentence for sentence in said if "losses" in sentence] == []
 
 
 def test_one_model_alone_is_compared_with_none():

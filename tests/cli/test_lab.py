@@ -235,7 +235,7 @@ WRONG = {
     ("--seeds", "0,-1"): "seeds must be whole numbers from 0 to 9999, got '0,-1'; use 0,1,2.",
     ("--seeds", ""): "seeds must be whole numbers from 0 to 9999, got ''; use 0,1,2.",
     ("--encodings", ","): "encodings must be at least one, got ','; use rope,xpos_half.",
-    ("--steps", "0"): "Invalid value for '--steps': 0 is not in the range x>=1.",
+    ("--steps", "0"): "Invalid value for '--steps': 0 is not in the range 1<=x<=10000000.",
     ("--encodings", "rope,foo"): "unknown encoding 'foo'; use one of: rope, xpos_half, xpos_512, "
     "alibi, nope, p_rope, xpos, decay, retnet, interpolation, ntk, dynamic_ntk, longrope, yarn, "
     "yarn_hf, llama3, t5, t5_bidirectional.",
@@ -287,12 +287,28 @@ def test_what_is_not_done_is_left_out(tmp_path, story):
     out = tmp_path / "runs"
     train(out, story, "--steps", 1, "--encodings", "rope,nope")
     state = State.read(path := out / "rope-0.safetensors")
-    tensors = {**state.tensors, "losses": torch.zeros(0)}
+    tensors = {**state.tensors, "losses": torch.zeros(0, dtype=torch.float64)}
     path.write_bytes(replace(state, tensors=tensors).content())
     _, said, code = call("lab", "eval", out, "--corpus", story)
     assert code == 0
     assert said.startswith("rope-0 is not done with its training, and is left out.\n")
     assert {row["encoding"] for row in rows("lab", "table", out)} == {"nope"}
+
+
+def test_what_is_read_is_not_written_over(tmp_path, story):
+    out = tmp_path / "runs"
+    train(out, story, "--steps", 1, "--encodings", "rope")
+    call("lab", "eval", out, "--corpus", story)
+    content = (path := out / "results.parquet").read_bytes()
+    printed, said, code = call("lab", "table", out, "--out", path)
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"Error: --out must be another file than what is read, got '{path}'.\n")
+    picture = tmp_path / "curve.png"
+    call("figure", "decay", "--distance", "64", "--out", picture)
+    printed, said, code = call("reproduce", picture, "--out", picture)
+    assert (printed, code) == ("", 2)
+    assert said.endswith(f"another file than what is read, got '{picture}'.\n")
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("name", ["train", "eval", "table"])

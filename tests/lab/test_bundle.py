@@ -7,7 +7,7 @@ import torch
 
 from tests.tolerances import RECOMPUTED
 from xpos_viz.lab import bundle
-from xpos_viz.lab.evaluation import Mean, reading
+from xpos_viz.lab.evaluation import Mean, reading, windowed
 from xpos_viz.lab.model import SETTINGS, contenders
 from xpos_viz.lab.results import lengths, masks, near, read_results, summed_up
 from xpos_viz.lab.store import ENDING, RESULTS, State
@@ -46,6 +46,20 @@ def test_the_table_is_what_the_models_lose(setting, name):
         found = Mean.of(reading(model, texts, length)).value
         told = value(setting, name, measure="mean", mask="causal", length=length)
         assert found == pytest.approx(told, abs=RECOMPUTED), length
+
+
+@pytest.mark.parametrize("name", contenders(SETTINGS["quick"]))
+def test_the_excess_is_what_the_models_lose(name):
+    model, texts = bundle.model("quick", name), bundle.texts("quick")
+    length, longest = SETTINGS["quick"].length, SETTINGS["quick"].longest
+    reference = windowed(model, texts, length)
+    for mask in masks(SETTINGS["quick"]):
+        costs = reading(model, texts, longest, mask)
+        found = float((costs - reference)[:, length:].mean())
+        told = value("quick", name, measure="excess", mask=mask)
+        assert found == pytest.approx(told, abs=RECOMPUTED), mask
+        told = value("quick", name, measure="mean", mask=mask, length=longest)
+        assert float(costs.mean()) == pytest.approx(told, abs=RECOMPUTED), mask
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

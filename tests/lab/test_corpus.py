@@ -67,6 +67,8 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path, monkeypatch):
     refused(text_file, tmp_path / "nowhere.txt")
     (tmp_path / "one.bin").write_bytes(b"\xff\xfe")
     refused(text_file, tmp_path / "one.bin")
+    (tmp_path / "none.txt").write_text("")
+    refused(text_file, tmp_path / "none.txt")
     refused(folder, tmp_path)
     (tmp_path / "one.bin").write_text("short")
     refused(folder, tmp_path)
@@ -80,6 +82,7 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path, monkeypatch):
         "a corpus must be a folder that exists, got '…/nowhere'.",
         "a corpus must be a file that exists, got '…/nowhere.txt'.",
         "a corpus must be text in UTF-8, got '…/one.bin', which is not.",
+        "a corpus must have text, got '…/none.txt', which is empty.",
         (
             "… must hold files of text to learn from and to hold out, got 0 and 0 of them; use a "
             "folder with more files, or one file of text."
@@ -107,3 +110,10 @@ def test_too_short_a_text_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match=r"at least 11 bytes held out, got 10"):
         corpus.check(70, 11)
+
+
+def test_a_folder_that_one_stands_in_has_its_name(tmp_path, monkeypatch):
+    for place in range(20):
+        (tmp_path / f"{place}.txt").write_text("some text")
+    monkeypatch.chdir(tmp_path)
+    assert folder(".").name == tmp_path.name

@@ -23,6 +23,9 @@ def test_windows_are_held_out_bytes_and_spread_over_them():
     assert texts[0].tolist() == HELD_OUT[:65].tolist()
     assert texts[-1].tolist() == HELD_OUT[-65:].tolist()
     assert len(windows(CORPUS, TINY)) == 1000 // 65
+    end = 20_000_001
+    long = Corpus("long", CORPUS.train, torch.arange(end, dtype=torch.int64).to(torch.uint8))
+    assert windows(long, TINY, most=3)[-1, -1] == (end - 1) % 256
     with pytest.raises(ValueError, match=r"at least 65 bytes held out, got 64"):
         windows(Corpus("short", CORPUS.train, HELD_OUT[:64]), TINY)
 
@@ -52,6 +55,15 @@ def test_a_byte_in_a_window_costs_what_a_text_of_the_window_says(length, size):
         alone = texts[text : text + 1, start : place + 2]
         expected = reading(model, alone, alone.shape[-1] - 1)[0, -1]
         assert costs[text, place] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_a_window_of_one_byte_is_refused():
+    model, texts = Transformer(TINY, rope(16), seed=0), windows(CORPUS, TINY)
+    with pytest.raises(ValueError) as error:
+        windowed(model, texts, 1)
+    assert str(error.value) == (
+        "a window must have at least 2 bytes, got 1; use the training length."
+    )
 
 
 def test_nothing_from_before_a_window_is_known_in_it():

@@ -1,13 +1,15 @@
 """Runs as files: what they say of themselves, and the models that come back."""
 
+import json
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from tests.lab.test_training import CORPUS, TINY, run
 from xpos_viz import xpos
@@ -89,8 +91,92 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
         with pytest.raises(ValueError) as error:
             load(path)
         assert str(error.value) == said
-    for words in (None, {"run": "[]"}, {"run": "{}"}, {"run": '{"recipe": []}'}):
+    for words in (
+        None,
+        {"run": "[]"},
+        {"run": "{}"},
+        {"run": '{"recipe": []}'},
+        {"run": "[" * 10**5},
+    ):
         save_file({"a": torch.zeros(2)}, path, words)
         with pytest.raises(ValueError) as error:
             load(path)
         assert str(error.value) == said
+
+
+def short(tensors, name):
+    """Without the last row."""
+    return {**tensors, name: tensors[name][:-1]}
+
+
+WEIGHT = "model.blocks.0.widen.weight"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda t: {name: each for name, each in t.items() if name != "losses"},
+        lambda t: {name: each for name, each in t.items() if name != WEIGHT},
+        lambda t: {name: each for name, each in t.items() if "exp_avg" not in name},
+        lambda t: short(t, WEIGHT),
+        lambda t: short(t, "model.embedding.weight"),
+        lambda t: t | {"losses": t["losses"][None]},
+        lambda t: t | {"losses": torch.zeros(99, dtype=torch.float64)},
+        lambda t: t | {WEIGHT: t[WEIGHT].to(torch.int8)},
+        lambda t: t | {WEIGHT: t[WEIGHT] * torch.nan},
+    ],
+    ids=range(9),
+)
+def test_a_run_whose_tensors_are_not_its_own_is_refused(tmp_path, damage):
+    begun, path = run(), tmp_path / "rope-0.safetensors"
+    begun.learn()
+    state = begun.state()
+    path.write_bytes(state.content())
+    assert State.read(path).losses == begun.losses
+    path.write_bytes(replace(state, tensors=damage(dict(state.tensors))).content())
+    with pytest.raises(ValueError, match="must be a run of xpos-viz lab train, got another file"):
+        State.read(path)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"seed": "x"},
+        {"seed": -1},
+        {"setting": {"length": 0}},
+        {"setting": {"layers": -1}},
+        {"setting": {"layers": "a"}},
+        {"setting": {"layers": 99_999}},
+        {"setting": {"width": 10**7}},
+        {"setting": {"steps": None}},
+        {"setting": {"batch": 2.5}},
+        {"setting": {"rate": None}},
+    ],
+    ids=str,
+)
+def test_a_run_whose_recipe_is_none_is_refused(tmp_path, entries):
+    state, path = run().state(), tmp_path / "rope-0.safetensors"
+    path.write_bytes(state.content())
+    tensors = load_file(path)
+    recipe = state.recipe.entries
+    setting = recipe["setting"] | entries.get("setting", {})
+    words = state.words | {"recipe": recipe | entries | {"setting": setting}}
+    save_file(tensors, path, {"run": json.dumps(words)})
+    with pytest.raises(ValueError, match="must be a run of xpos-viz lab train, got another file"):
+        State.read(path)
+
+
+def test_a_run_that_was_begun_with_another_torch_does_not_go_on(tmp_path):
+    begun, path = run(), tmp_path / "rope-0.safetensors"
+    begun.learn()
+    state = begun.state()
+    versions = state.about["versions"] | {"torch": "1.0"}
+    other = replace(state, about=dict(state.about) | {"versions": versions, "threads": 64})
+    path.write_bytes(other.content())
+    now = f"xpos_viz {__version__}, python {platform.python_version()}"
+    with pytest.raises(ValueError) as error:
+        run().restore(path)
+    assert str(error.value) == (
+        f"{path} was begun with {now}, torch 1.0 and 64 threads, got {now}, torch "
+        f"{version('torch')} and {torch.get_num_threads()} threads; use those, or another folder."
+    )

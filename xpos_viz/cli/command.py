@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from traceback import walk_tb
 
 import click
@@ -26,7 +27,16 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
         with _said(ctx):
+            for name, value in ctx.params.items():
+                if isinstance(value, Path) and name != "out":
+                    check_out(value, ctx.params.get("out"))
             return super().invoke(ctx)
+
+
+def check_out(read: Path, out: Path | None) -> None:
+    """Raise ValueError if what is written would take the place of what is read."""
+    if out and out.is_file() and read.is_file() and out.samefile(read):
+        raise ValueError(f"--out must be another file than what is read, got {str(out)!r}.")
 
 
 def summary(name: str) -> str:

@@ -66,7 +66,8 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
         windows of L; a mark at the training length.
     """
     found, near, length = by_place(lab, lab.mask), reference(lab), lab.setting.length
-    label = text("lab.near", name=names(lab, text)[lab.models[0]], length=number(length))
+    first = names(lab, text)[lab.models[0]]
+    label = text("lab.near", name=first, length=number(length))
     level = Curve(label, _column(near, "place"), _column(near, "value"), line=LEVEL, dash="solid")
     curves = [*_curves(lab, found, "place", text), level]
     return Curves(
@@ -77,7 +78,7 @@ def place_curves(lab: Lab, text: Text, *, logarithmic: bool = False) -> Curves:
         y=text("lab.axis.bits"),
         logarithmic=logarithmic,
         curves=tuple(curves),
-        notes=(*_models(lab, text), text("lab.band"), text("lab.pieces")),
+        notes=(*_models(lab, text), text("lab.band", name=first), text("lab.pieces")),
         marks=(_trained(length, at_training_length(near, length, "place"), text),),
         y_limits=limits(by_place(lab, *lab.masks)),
     )

@@ -102,7 +102,7 @@ def folder(path: str | Path) -> Corpus:
     root = Path(path)
     if not root.is_dir():
         raise ValueError(f"a corpus must be a folder that exists, got {str(path)!r}.")
-    return _cut(root.name, root, (found for found in root.rglob("*") if found.is_file()))
+    return _cut(root.resolve().name, root, (found for found in root.rglob("*") if found.is_file()))
 
 
 def text_file(path: str | Path) -> Corpus:
@@ -118,6 +118,8 @@ def text_file(path: str | Path) -> Corpus:
         raise ValueError(f"a corpus must be a file that exists, got {str(path)!r}.")
     _check_size(path, [path])
     content = path.read_bytes()
+    if not content:
+        raise ValueError(f"a corpus must have text, got {str(path)!r}, which is empty.")
     if not _is_text(content):
         raise ValueError(f"a corpus must be text in UTF-8, got {str(path)!r}, which is not.")
     end = len(content) - len(content) // ONE_IN

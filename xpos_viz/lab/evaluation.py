@@ -49,7 +49,8 @@ def windows(corpus: Corpus, setting: Setting, most: int = WINDOWS) -> Int[Tensor
     size = setting.longest + 1
     corpus.check(0, size)
     count = min(most, len(corpus.held_out) // size)
-    starts = torch.linspace(0, len(corpus.held_out) - size, count).long()[:, None]
+    last = len(corpus.held_out) - size
+    starts = torch.linspace(0, last, count, dtype=torch.float64).long()[:, None]
     return corpus.held_out[starts + torch.arange(size)].long()
 
 
@@ -111,7 +112,16 @@ def windowed(
     Tensor
         Bits per byte of all but the first byte, (texts, bytes), float32; the first window costs
         what it costs :func:`reading`.
+
+    Raises
+    ------
+    ValueError
+        If the window cannot be halved.
     """
+    if length < 2:
+        raise ValueError(
+            f"a window must have at least 2 bytes, got {length}; use the training length."
+        )
     places, step = texts.shape[-1] - 1, length // 2
     rest = max(length - places, (length - places) % step)  # is not read by anything before it
     pieces, targets = (

@@ -17,6 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xpos_viz.choice import check_choice
 from xpos_viz.encoding import REGISTRY, Encoding, alibi, alibi_slopes, nope, rope, xpos
+from xpos_viz.entry import check_whole, is_finite
 from xpos_viz.masks import Mask
 from xpos_viz.module import RotaryXPos
 from xpos_viz.precision import largest_position
@@ -30,6 +31,10 @@ REACH = 16
 _HEAD_DIM = 32  # of all contenders but ALiBi
 _ROWS = 256  # queries that meet their keys at once under a mask
 _ROOM = 1e8  # what products of a query and a key may be, beside the growth of their factors
+
+
+_LEAST = {"length": 2, "layers": 1, "width": 1, "batch": 1, "steps": 1}
+_TOO_MANY = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,11 @@ class Setting:
         Texts of length L that are read at once, and how often.
     rate
         The largest learning rate.
+
+    Raises
+    ------
+    ValueError
+        For numbers that are none, or too small or too large.
     """
 
     name: str
@@ -57,6 +67,12 @@ class Setting:
     batch: int
     steps: int
     rate: float
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            check_whole(name, getattr(self, name), least, below=_TOO_MANY)
+        if not is_finite(self.rate) or self.rate <= 0:
+            raise ValueError(f"rate must be above 0, got {self.rate!r}; use 0.003.")
 
     @property
     def longest(self) -> int:

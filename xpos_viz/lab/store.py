@@ -18,8 +18,9 @@ from safetensors.torch import save
 from torch import Tensor
 
 from xpos_viz.encoding import Encoding
+from xpos_viz.entry import check_whole
 from xpos_viz.lab.corpus import Corpus
-from xpos_viz.lab.model import Setting, Transformer
+from xpos_viz.lab.model import BYTES, Setting, Transformer
 from xpos_viz.version import __version__
 
 ENDING = ".safetensors"
@@ -28,7 +29,12 @@ ENDING = ".safetensors"
 RESULTS = "results.parquet"
 """What the models of a folder lose, beside them."""
 
+MOMENTS = ("exp_avg", "exp_avg_sq")
+"""What the optimiser keeps of each weight."""
+
 _RUN = "run"  # under which a file says what it is of
+_OTHERS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading the words of another file, or its tensors, may raise."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,9 @@ class Recipe:
     encoding: Encoding
     seed: int
     corpus: str
+
+    def __post_init__(self) -> None:
+        check_whole("seed", self.seed, 0, below=2**63)
 
     @property
     def entries(self) -> dict[str, Any]:
@@ -109,6 +118,22 @@ class State:
         model.load_state_dict(self.part("model."))
         return model.eval()
 
+    def check(self) -> None:
+        """Raise ValueError or KeyError unless the tensors are those of such a run."""
+        setting, losses, weights = self.recipe.setting, self.tensors["losses"], self.part("model.")
+        if losses.dtype != torch.float64 or losses.ndim != 1 or len(losses) > setting.steps:
+            raise ValueError("losses are not those of the steps")
+        wide = weights["embedding.weight"].shape == (BYTES, setting.width)
+        if not wide or len(weights) < setting.layers:  # before a model of that size is made
+            raise ValueError("weights are not those of the setting")
+        expected = Transformer(setting, self.recipe.encoding, seed=0).state_dict()
+        half_way = 0 < len(losses) < setting.steps
+        parts = [weights, *[self.part(f"{moment}.") for moment in MOMENTS if half_way]]
+        if any(_shapes(part) != _shapes(expected) for part in parts):
+            raise ValueError("tensors are not those of the model")
+        if not all(map(_is_sound, self.tensors.values())):
+            raise ValueError("tensors must be finite numbers")
+
     def half(self) -> "State":
         """Return what is bundled: the model in float16, half as large, and its losses."""
         model = {name: part.half() for name, part in self.tensors.items() if "model." in name}
@@ -135,12 +160,24 @@ class State:
                 words = json.loads((file.metadata() or {})[_RUN])
                 names = file.keys()
                 tensors = {name: file.get_tensor(name) for name in names}
-            return cls(Recipe.of(words.pop("recipe")), words, tensors)
-        except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+            state = cls(Recipe.of(words.pop("recipe")), words, tensors)
+            state.check()
+        except (SafetensorError, *_OTHERS) as error:
             raise ValueError(
                 f"{path} must be a run of xpos-viz lab train, got another file, or one that is "
                 "damaged; remove it, or use another folder."
             ) from error
+        return state
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    """Their shapes, by name."""
+    return {name: tensor.shape for name, tensor in tensors.items()}
+
+
+def _is_sound(tensor: Tensor) -> bool:
+    """Whether it holds real numbers that are finite."""
+    return tensor.is_floating_point() and bool(tensor.isfinite().all())
 
 
 def about(corpus: Corpus) -> dict[str, Any]:
@@ -156,6 +193,12 @@ def about(corpus: Corpus) -> dict[str, Any]:
             "torch": version("torch"),
         },
     }
+
+
+def made_with(told: Mapping[str, Any]) -> str:
+    """Write with what a run is trained, of what is told of it."""
+    versions = ", ".join(f"{name} {number}" for name, number in told["versions"].items())
+    return f"{versions} and {told['threads']} threads"
 
 
 def place(folder: Path, name: str, seed: int) -> Path:

@@ -16,14 +16,13 @@ from torch.nn.functional import cross_entropy
 from xpos_viz.encoding import Encoding
 from xpos_viz.lab.corpus import Corpus
 from xpos_viz.lab.model import BYTES, Setting, Transformer
-from xpos_viz.lab.store import Recipe, State, about
+from xpos_viz.lab.store import MOMENTS, Recipe, State, about, made_with
 from xpos_viz.writing import write
 
 WARM = 0.05
 """Share of the steps in which the learning rate rises."""
 
 _EVERY = 50  # steps between two states that are written
-_MOMENTS = ("exp_avg", "exp_avg_sq")
 
 Report = Callable[["Run"], None]
 """Told after each step; what it raises stops the run."""
@@ -89,7 +88,7 @@ class Run:
         tensors = {f"model.{name}": weight for name, weight in self.model.state_dict().items()}
         for name, weight in self.model.named_parameters():
             kept = {} if self.done else self.optimiser.state.get(weight, {})
-            tensors |= {f"{moment}.{name}": kept[moment] for moment in _MOMENTS if kept}
+            tensors |= {f"{moment}.{name}": kept[moment] for moment in MOMENTS if kept}
         tensors["losses"] = torch.tensor(self.losses, dtype=torch.float64)
         return State(self.recipe, about(self.corpus), tensors)
 
@@ -99,18 +98,24 @@ class Run:
         Raises
         ------
         ValueError
-            If it is that of another run, or none.
+            If it is that of another run, or none, or was begun with other versions or threads,
+            whose sums are rounded otherwise.
         """
         state = State.read(path)
         if state.recipe != self.recipe:
             raise ValueError(
                 f"{path} must be a state of this run, got one of another; use another folder."
             )
+        begun, now = map(made_with, (state.about, about(self.corpus)))
+        if not state.done and begun != now:
+            raise ValueError(
+                f"{path} was begun with {begun}, got {now}; use those, or another folder."
+            )
         self.losses = state.losses
         self.model.load_state_dict(state.part("model."))
-        moments = {moment: state.part(f"{moment}.") for moment in _MOMENTS}
+        moments = {moment: state.part(f"{moment}.") for moment in MOMENTS}
         for name, weight in self.model.named_parameters():
-            kept = {moment: moments[moment][name] for moment in _MOMENTS if moments[moment]}
+            kept = {moment: moments[moment][name] for moment in MOMENTS if moments[moment]}
             if kept:
                 self.optimiser.state[weight] = {"step": torch.tensor(float(self.step)), **kept}
 

@@ -135,8 +135,8 @@ def _run(spec: Spec, now: State, text: Text) -> None:
         )
     elif not run.done:
         _watch(run, text)
-    if run is not None and run.found is not None:
-        _found(replace(run.found, spec=spec), now, text)
+    if run is not None and (found := run.found) is not None:
+        _found(replace(found, spec=spec), now, text)
 
 
 @st.fragment(run_every=_EVERY)

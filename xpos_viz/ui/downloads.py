@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from xpos_viz.lab.store import ENDING
 from xpos_viz.pictures import PICTURES, Picture
 from xpos_viz.pooling.sides import Report
 from xpos_viz.state import State
+from xpos_viz.studies.yours import Trained, lately
 from xpos_viz.texts import Text, texts
 from xpos_viz.theme import INKS
 from xpos_viz.ui.session import language, link, state
@@ -136,8 +137,9 @@ def bundled(text: Text) -> None:
 
 
 def _source() -> _Source:
-    """What the session shows now."""
+    """What the session shows now: models that are not trained yet are not trained for a file."""
     now = state()
+    now = replace(now, trained=tuple(each for each in now.trained if lately(Trained.parse(each))))
     return _Source(st.session_state[_PAGE], now, language(), link(now))
 
 

@@ -83,7 +83,7 @@ def _seen(lab: Lab, text: Text) -> Iterator[str]:
     yield from _order(whole, lab, text)
     yield from _rescue(whole, blockwise, lab, text)
     yield from _hidden(lab, text)
-    yield _resolution(ranked(whole["value"]), lab, text)
+    yield from _resolution(whole, lab, text)
     yield text("lab.notice.limits")
 
 
@@ -135,10 +135,14 @@ def _hidden(lab: Lab, text: Text) -> Iterator[str]:
         )
 
 
-def _resolution(order: Sequence[str], lab: Lab, text: Text) -> str:
-    """Whether resolution sorts the models as what they lose does."""
-    highest = ranked(-resolved(lab)[lab.setting.longest])
-    return text(
+def _resolution(whole: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
+    """Whether resolution sorts RoPE and XPos as what they lose does."""
+    rotary = [name for name in _ROTARY if name in lab.models]
+    if "rope" not in rotary[:-1]:
+        return
+    order = ranked(whole["value"][rotary])
+    highest = ranked(-resolved(lab)[lab.setting.longest][rotary])
+    yield text(
         f"lab.notice.{'same' if order == highest else 'other'}_order",
         losses=_names(order, lab, text),
         resolution=_names(highest, lab, text),

@@ -34,7 +34,7 @@ class Run(ABC):
     def __init__(self) -> None:
         self.stopped = False
         self.begun: float | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self._done = threading.Event()
 
     @abstractmethod
@@ -68,7 +68,7 @@ class Run(ABC):
             self.work()
         except _StoppedError:
             pass
-        except Exception as error:  # noqa: BLE001 - it is told where the work is looked at
+        except BaseException as error:  # noqa: BLE001 - it is told where the work is looked at
             self.error = error
         self._done.set()
 

@@ -65,7 +65,8 @@ class Training(runs.Run):
         """Train and measure it."""
         begun = time.monotonic()
         self.found = learned(self.trained, self._report)
-        Training.lasted = time.monotonic() - begun
+        if self.progress.losses:  # it was not known already
+            Training.lasted = time.monotonic() - begun
 
     def _report(self, progress: Progress) -> None:
         """Note how far it is."""

@@ -49,7 +49,7 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
     parts = {
         name: known[known["run"] == name]
         for name, state in done.items()
-        if measured_on.get(name, {}).get("recipe") == state.recipe.entries
+        if measured_on.get(name) == state.words
     }
     left = [name for name in done if name not in parts]
     if not left:

@@ -37,7 +37,7 @@ def _sizes(name: str) -> str:
     help="The folder of the runs: a file of safetensors for each.",
 )
 @click.option("--quick", is_flag=True, help=f"{_sizes('quick')}, instead of {_sizes('main')}.")
-@click.option("--steps", type=click.IntRange(min=1), help="Other steps than the setting's.")
+@click.option("--steps", type=click.IntRange(1, 10_000_000), help="Other steps than the setting's.")
 @click.option("--seeds", default="0", show_default=True, help="Such as 0,1,2.")
 @click.option(
     "--encodings",
