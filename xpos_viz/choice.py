@@ -23,7 +23,7 @@ def check_choice(what: str, word: object, legal: Collection[str]) -> None:
         ...
     ValueError: unknown row 'row_8'; use one of 30, such as: row8, row28, row18, row9, row7, row6.
     """
-    if word not in legal:
+    if word not in tuple(legal):  # which compares also what has no hash, such as a list
         raise ValueError(f"unknown {what} {word!r:.40}; {_way_out(word, [*filter(None, legal)])}.")
 
 

@@ -230,13 +230,21 @@ def check_whole(
 ) -> None:
     """Raise ValueError unless `value` is an integer from `low` to before `below`."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < below:
-        way_out = way_out or f"use {low} or more."
+        way_out = way_out or f"use {low} {_up_to(below)}."
         raise ValueError(f"{name} must be an integer ≥ {low}, got {value!r}; {way_out}")
+
+
+def _up_to(below: float) -> str:
+    """Up to what an integer may go, in words."""
+    return "or more" if math.isinf(below) else f"to {below - 1:,}"
 
 
 def is_finite(value: object) -> bool:
     """Whether `value` is a real number that is neither infinite nor NaN."""
-    return isinstance(value, Real) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # an integer larger than any float
+        return False
 
 
 def real_positions(values: Positions | float, name: str) -> Float[Tensor, "..."]:

@@ -129,8 +129,61 @@ def test_a_file_of_queries_and_keys_stands_beside_it(tmp_path):
 
 CHOICES = ", ".join(OBJECTIVES)
 FAMILIES = ", ".join(REGISTRY)
+HUGE = str(2**70)
+VAST = "1" + "0" * 400  # larger than any float
 CASES = {  # what is written instead of what: the line, and the whole message
     ('"xpos"', '"xpas"'): (2, f"unknown encoding 'xpas'; use one of: {FAMILIES}."),
+    ('"xpos"', '["xpos"]'): (2, f"unknown encoding ['xpos']; use one of: {FAMILIES}."),
+    ('"xpos"', "{ a = 1 }"): (2, f"unknown encoding {{'a': 1}}; use one of: {FAMILIES}."),
+    ("head_dim = 64", "head_dim = 1000000000"): (
+        3, ("head_dim must be at most 1,024 in a sweep, got 1,000,000,000; "
+        "use 64, for instance, or set XPOS_VIZ_MAX_WIDTH.")
+    ),
+    ("seed = 3", f"seed = {HUGE}"): (
+        4, f"seed must be an integer ≥ 0, got {HUGE}; use 0 to 2,147,483,648."
+    ),
+    ("points = 8", f"points = {HUGE}"): (
+        5, f"points must be an integer ≥ 0, got {HUGE}; use 0 to 1,048,576."
+    ),
+    ("[512, 2048]", f"[512, {HUGE}]"): (
+        6, f"a length must be an integer ≥ 1, got {HUGE}; use 1 to 16,777,216."
+    ),
+    ("log = true", f"steps = {HUGE}"): (
+        11, f"steps must be an integer ≥ 0, got {HUGE}; use 0 to 1,048,576."
+    ),
+    ("log = true", "steps = 1000000000"): (
+        11, "steps must be an integer ≥ 0, got 1000000000; use 0 to 1,048,576."
+    ),
+    ("to = 4096", f"to = {VAST}"): (
+        11, f"to must be a finite number, got {VAST[:40]}; use 64."
+    ),
+    ("from = 64, to = 4096", "from = 1e-300, to = 1e300"): (
+        11, ("from and to are too far apart, got 1e-300 to 1e+300; "
+        "use ends that are closer.")
+    ),
+    ("from = 64, to = 4096, log = true", "from = -1e308, to = 1e308"): (
+        11, ("from and to are too far apart, got -1e+308 to 1e+308; "
+        "use ends that are closer.")
+    ),
+    ("window = 32", f"window = {HUGE}"): (
+        25, f"window must be an integer ≥ 1, got {HUGE}; use 1 to 9,007,199,254,740,992."
+    ),
+    ("weight = 2", f"weight = {VAST}"): (
+        21, (f"weight must be a finite number ≥ 0, got {VAST[:40]}; "
+        "use 1, or 0 for what is only limited.")
+    ),
+    ("weight = 2", 'direction = ["smaller"]'): (
+        21, "unknown direction ['smaller']; use one of: smaller, larger."
+    ),
+    ("weight = 2", "direction = []"): (
+        21, "unknown direction []; use one of: smaller, larger."
+    ),
+    ('"resolution"', "{ a = 1 }"): (
+        19, f"unknown objective {{'a': 1}}; use one of: {CHOICES}."
+    ),
+    ('"raw"', '["raw"]'): (
+        20, "unknown normalisation ['raw']; use one of: raw, sqrt_d, half_d."
+    ),
     ("head_dim = 64", "head_dim = 63"): (
         3, "head_dim must be an even integer ≥ 2, got 63; use 62 or 64."
     ),
@@ -138,9 +191,11 @@ CASES = {  # what is written instead of what: the line, and the whole message
         4, ("unknown key of a sweep 'sead'; use one of: encoding, head_dim, parameters, lengths, "
         "texts, points, seed, objectives.")
     ),
-    ("points = 8", "points = -8"): (5, "points must be an integer ≥ 0, got -8; use 0 or more."),
+    ("points = 8", "points = -8"): (
+        5, "points must be an integer ≥ 0, got -8; use 0 to 1,048,576."
+    ),
     ("[512, 2048]", "[512, 0.5]"): (
-        6, "a length must be an integer ≥ 1, got 0.5; use 1 or more."
+        6, "a length must be an integer ≥ 1, got 0.5; use 1 to 16,777,216."
     ),
     ("[512, 2048]", "512"): (6, "lengths must be a list, got 512; use brackets."),
     ("[512, 2048]", "[]"): (18, "resolution needs a length, got none; use lengths = [1024]."),
@@ -218,7 +273,7 @@ CASES = {  # what is written instead of what: the line, and the whole message
         21, "what is wanted has no direction, got 1 and 'larger'; use one of them."
     ),
     ("window = 32", "window = 0"): (
-        25, "window must be an integer ≥ 1, got 0; use 1 or more."
+        25, "window must be an integer ≥ 1, got 0; use 1 to 9,007,199,254,740,992."
     ),
     ("below = 0.02", "below = true"): (26, "below must be a finite number, got True; use 1."),
     ('label = "lost"', 'label = "resolution(normalisation=raw)"'): (
@@ -240,12 +295,49 @@ def test_what_is_wrong_is_said_with_its_line(change, tmp_path):
     assert str(refused.value) == f"{path}, line {line}: {said}"
 
 
-def test_what_is_no_toml_is_said_with_its_line(tmp_path):
-    path = written(tmp_path, "seed = 3\nlengths = [1,, 2]\n")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"seed = 3\nlengths = [1,, 2]\n", "Invalid value (at line 2, column 14)"),
+        (
+            b"seed = \xff",
+            "'utf-8' codec can't decode byte 0xff in position 7: invalid start byte",
+        ),
+        (
+            b"seed = " + b"9" * 5000,
+            (
+                "Exceeds the limit (4300 digits) for integer string conversion: value has 5000 "
+                "digits; use sys.set_int_max_str_digits() to increase the limit"
+            ),
+        ),
+    ],
+    ids=["comma", "bytes", "digits"],
+)
+def test_what_is_no_toml_is_said(content, said, tmp_path):
+    path = tmp_path / "sweep.toml"
+    path.write_bytes(content)
     with pytest.raises(ValueError) as refused:
         read_spec(path)
+    assert str(refused.value) == f"{path} is no TOML: {said}; use key = value."
+
+
+def test_brackets_that_are_too_deep_are_no_toml(tmp_path):
+    path = written(tmp_path, "seed = " + "[" * 100_000)
+    with pytest.raises(ValueError) as refused:
+        read_spec(path)
+    said = str(refused.value)
+    assert said.startswith(f"{path} is no TOML: maximum recursion depth exceeded")
+    assert said.endswith("; use key = value.")
+
+
+def test_a_sweep_has_no_more_points_than_can_be_counted():
+    spans = tuple((name, Span(1.0, 2.0, 100_000)) for name in ("base", "gamma"))
+    assert spec(parameters=spans, lengths=(9,)).total == 10**10
+    with pytest.raises(ValueError) as refused:
+        _ = spec(parameters=spans, lengths=(9, 10)).total
     assert str(refused.value) == (
-        f"{path} is no TOML: Invalid value (at line 2, column 14); use key = value."
+        "a sweep must have at most 10,000,000,000 points, got 20,000,000,000; "
+        "use fewer steps or values."
     )
 
 

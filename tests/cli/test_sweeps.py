@@ -77,6 +77,37 @@ def test_what_is_wrong_with_a_spec_is_wrong_use(spec, tmp_path):
     assert not (tmp_path / "choice").exists()
 
 
+def test_what_no_sweep_can_try_is_wrong_use_with_its_line(spec, tmp_path):
+    spec.write_text(SPEC.replace("steps = 5, ", ""), encoding="utf-8")
+    assert refused("sweep", spec, "--out", tmp_path / "choice") == (
+        f"{spec}, line 4: scale_base has no steps, and there are no points to draw; "
+        "use steps = 9, or points = 256 for all spans without steps."
+    )
+    whole = SPEC.replace("steps = 5", "steps = 1000000")
+    many = whole.replace("gamma = [0.2, 0.4, 0.8]", "gamma = { from = 1, to = 2, steps = 1000000 }")
+    spec.write_text(many, encoding="utf-8")
+    assert refused("sweep", spec, "--out", tmp_path / "choice") == (
+        f"{spec}, line 2: a sweep must have at most 10,000,000,000 points, got 1,000,000,000,000; "
+        "use fewer steps or values."
+    )
+    assert not (tmp_path / "choice").exists()
+
+
+def test_a_file_that_is_damaged_is_made_anew(spec, tmp_path):
+    folder = tmp_path / "choice"
+    swept(spec, folder, "--workers", 1)
+    whole = points_of(folder)
+    *_, path = sorted(folder.glob("*.parquet"))
+    content = path.read_bytes()
+    half = len(content) // 2
+    for damaged in (b"", content[:half], content[:4] + bytes(half) + content[4 + half :]):
+        path.write_bytes(damaged)
+        assert refused("best", folder) == (f"{path} is damaged; remove it, and resume the sweep.")
+    path.unlink()
+    assert swept(spec, folder, "--workers", 1, "--resume")["points"] == 15
+    pd.testing.assert_frame_equal(points_of(folder), whole, check_exact=True)
+
+
 def test_words_that_do_not_go_together(spec, tmp_path):
     assert refused("best", tmp_path, "--front", "--all") == (
         "--front and --all are two tables, got both; use one of them."
@@ -103,10 +134,16 @@ def test_a_scheduler_needs_a_package(spec, tmp_path, monkeypatch):
 
 def test_points_that_failed_are_counted(spec, tmp_path):
     spec.write_text(SPEC + '[[objectives]]\nname = "pair_half_life"\npair = 40\n', encoding="utf-8")
-    assert swept(spec, tmp_path / "a", "--workers", 1)["failed"] == 15
+    why = (
+        "15 of 15 points failed, the first one so: pair_half_life(pair=40): pair must be an "
+        "integer ≥ 0, got 40; use one below 32, the number of pairs.\n"
+    )
+    printed, said, code = call("sweep", spec, "--out", tmp_path / "a", "--json", "--workers", 1)
+    assert (json.loads(printed)[0]["failed"], code) == (15, 0)
+    assert said.endswith(why)
     printed, said, code = call("best", tmp_path / "a")
     assert (printed, code) == ("", 2)
-    assert said.startswith("15 of 15 points failed.\n")
+    assert said.startswith(why)
     assert said.endswith(
         "pair_half_life(pair=40) failed at every setting; look at the errors of the points.\n"
     )

@@ -89,7 +89,7 @@ class Goal:
 
     def _check_wishes(self) -> None:
         """Raise ValueError for a direction or numbers that are not legal."""
-        if self.direction:
+        if self.direction != "":
             with at("direction"):
                 check_choice("direction", self.direction, DIRECTIONS)
         for name in ("wanted", "below", "above"):

@@ -30,7 +30,7 @@ from xpos_viz.curves import (
 )
 from xpos_viz.curves import half_life as half_lives
 from xpos_viz.encoding import Encoding
-from xpos_viz.entry import DTYPES, check_whole
+from xpos_viz.entry import DTYPES, FAR, check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Computed, Inputs
 from xpos_viz.precision import largest_position
@@ -307,13 +307,15 @@ def distance(experiment: Experiment) -> Tensor:
     return mean_of_queries(experiment.inputs, experiment.encodings[-1:], far)
 
 
+_LAGS = int(FAR) + 1  # tokens that float64 does not count
+
 _CHECKS: Mapping[str, Callable[[object], None]] = MappingProxyType(
     {
         "normalisation": lambda value: check_choice("normalisation", value, tuple(NORMALISATIONS)),
         "dtype": lambda value: check_choice("dtype", value, tuple(_FORMATS)),
-        "lag": lambda value: check_whole("lag", value, 0),
-        "pair": lambda value: check_whole("pair", value, 0),
-        "window": lambda value: check_whole("window", value, 1),
+        "lag": lambda value: check_whole("lag", value, 0, below=_LAGS),
+        "pair": lambda value: check_whole("pair", value, 0, below=_LAGS),
+        "window": lambda value: check_whole("window", value, 1, below=_LAGS),
     }
 )
 """What refuses an option that is not legal, by its name."""

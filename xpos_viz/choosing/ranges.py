@@ -15,6 +15,9 @@ from xpos_viz.entry import check_whole, is_finite
 
 Shares = TypeVar("Shares", float, NDArray[np.float64], Tensor)
 
+MOST = 1 << 20
+"""Most steps of a span, and points of a sequence: each worker holds all of them."""
+
 _KEYS = ("from", "to", "steps", "log")
 
 
@@ -27,14 +30,15 @@ class Span:
     low, high
         The ends, which are values too.
     steps
-        How many values of it a grid has, ends included; 0 for those of a Sobol sequence.
+        How many values of it a grid has, ends included, at most :data:`MOST`; 0 for those of a
+        Sobol sequence.
     log
         Whether equal steps are equal factors.
 
     Raises
     ------
     ValueError
-        For ends that are no such numbers, or a single step.
+        For ends that are no such numbers, a single step, or too many.
 
     Examples
     --------
@@ -66,22 +70,33 @@ class Span:
                     f"equal factors need ends > 0, got {self.low!r} to {self.high!r}; "
                     "use log = false, or another end."
                 )
+        with at("to"):
+            if not is_finite(self._width):
+                raise ValueError(
+                    f"from and to are too far apart, got {self.low!r} to {self.high!r}; "
+                    "use ends that are closer."
+                )
         with at("steps"):
-            check_whole("steps", self.steps, 0)
+            check_whole("steps", self.steps, 0, below=MOST + 1)
             if self.steps == 1:
                 raise ValueError("steps must be 2 or more, both ends among them, got 1; use 2.")
+
+    @property
+    def _width(self) -> float:
+        """How far the ends are apart: their ratio where equal steps are equal factors."""
+        return self.high / self.low if self.log else self.high - self.low
 
     def at(self, share: Shares) -> Shares:
         """Return the values at shares of the way, 0 to 1, along equal steps."""
         if self.log:
-            return cast("Shares", self.low * (self.high / self.low) ** share)
-        return cast("Shares", self.low + share * (self.high - self.low))
+            return cast("Shares", self.low * self._width**share)
+        return cast("Shares", self.low + share * self._width)
 
     def share(self, value: float) -> float:
         """Return where on the way a value stands, 0 to 1: the inverse of :meth:`at`."""
         if self.log:
-            return float(np.log(value / self.low) / np.log(self.high / self.low))
-        return (value - self.low) / (self.high - self.low)
+            return float(np.log(value / self.low) / np.log(self._width))
+        return (value - self.low) / self._width
 
     def clipped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values that rounding has put outside of the ends as these."""

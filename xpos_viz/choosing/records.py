@@ -175,11 +175,11 @@ def points_of(folder: str | Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If it holds no sweep.
+        If it holds no sweep, or a file of it is damaged.
     """
     schema = _schema(spec_of(folder))
     paths = sorted(Path(folder).glob("points-*.parquet"))
-    parts: Sequence[pa.Table] = [pq.read_table(path, schema=schema) for path in paths]
+    parts: Sequence[pa.Table] = [_read(path, schema) for path in paths]
     table = pa.concat_tables([schema.empty_table(), *parts]).to_pandas()
     return table.drop_duplicates("point").sort_values("point", ignore_index=True)
 
@@ -236,6 +236,15 @@ def _parts(folder: Path) -> Iterator[range]:
     for path in folder.iterdir():
         if found := _PART.fullmatch(path.name):
             yield range(int(found[1]), int(found[2]) + 1)
+
+
+def _read(path: Path, schema: pa.Schema) -> pa.Table:
+    """The points of a file."""
+    content = BytesIO(path.read_bytes())
+    try:
+        return pq.read_table(content, schema=schema)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged; remove it, and resume the sweep.") from error
 
 
 def _make(folder: Path) -> None:

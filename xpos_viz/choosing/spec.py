@@ -22,13 +22,15 @@ from torch.quasirandom import SobolEngine
 from xpos_viz.choice import check_choice
 from xpos_viz.choosing.goals import Goal, goal_of
 from xpos_viz.choosing.located import at
-from xpos_viz.choosing.ranges import Range, Span, check_range, range_of, written_range
+from xpos_viz.choosing.ranges import MOST, Range, Span, check_range, range_of, written_range
 from xpos_viz.encoding import PARAMETERS, Encoding, check_head_dim, lookup
 from xpos_viz.entry import check_whole
 from xpos_viz.experiment import Experiment
 from xpos_viz.inputs import Capture, Captured, Computed, Expectation, Sample
 from xpos_viz.inputs.captured import lookup as lookup_capture
 from xpos_viz.inputs.sample import SAMPLES, sample_capture
+from xpos_viz.inputs.synthetic import MAX_SEED
+from xpos_viz.limits import LIMITS
 from xpos_viz.studies.tokens import own_encoding
 
 Array = NDArray[np.float64]
@@ -36,6 +38,12 @@ Numbers = NDArray[np.int64]
 
 Case: TypeAlias = Expectation | Computed
 """What a setting is tried on."""
+
+LONGEST = 1 << 24
+"""Most tokens of a length."""
+
+MOST_POINTS = 10**10
+"""Most points of a sweep: their numbers have ten digits in the names of files."""
 
 COLUMNS: tuple[str, ...] = (
     *("point", "setting", "length", "text", "layer", "head", "error"),
@@ -125,13 +133,14 @@ class Spec:
     goals
         What is wanted, one or more.
     head_dim
-        Width d.
+        Width d, at most the `width` of :class:`xpos_viz.limits.Limits`.
     lengths
-        Tokens, for objectives that need a length.
+        Tokens, for objectives that need a length; at most :data:`LONGEST`.
     texts
         Heads of texts, for objectives that need one.
     points
-        How many of a Sobol sequence, over the spans without steps.
+        How many of a Sobol sequence, over the spans without steps; at most
+        :data:`xpos_viz.choosing.ranges.MOST`.
     seed
         Of that sequence, and of a search.
 
@@ -165,17 +174,17 @@ class Spec:
         with at("encoding"):
             defaults = lookup(self.encoding).defaults
         with at("head_dim"):
-            check_head_dim(self.head_dim)
+            _check_width(self.head_dim)
         for name, values in self.parameters:
             with at("parameters", name):
                 check_choice(f"parameter of {self.encoding}", name, tuple(defaults))
                 check_range(name, values, self.head_dim)
-        for name in ("points", "seed"):
+        for name, most in (("points", MOST), ("seed", MAX_SEED)):
             with at(name):
-                check_whole(name, getattr(self, name), 0)
+                check_whole(name, getattr(self, name), 0, below=most + 1)
         with at("lengths"):
             for length in self.lengths:
-                check_whole("a length", length, 1)
+                check_whole("a length", length, 1, below=LONGEST + 1)
         self._check_goals()
 
     def _check_goals(self) -> None:
@@ -252,8 +261,21 @@ class Spec:
 
     @property
     def total(self) -> int:
-        """How many points there are."""
-        return self.settings * len(self.cases)
+        """How many points there are.
+
+        Raises
+        ------
+        ValueError
+            If they are more than :data:`MOST_POINTS`, or as :attr:`settings` does.
+        """
+        total = self.settings * len(self.cases)
+        if total > MOST_POINTS:
+            with at("parameters"):
+                raise ValueError(
+                    f"a sweep must have at most {MOST_POINTS:,} points, got {total:,}; "
+                    "use fewer steps or values."
+                )
+        return total
 
     def values(self, settings: Numbers) -> dict[str, Array]:
         """Return the parameters that were given, by name, at some settings."""
@@ -332,6 +354,16 @@ def _values(values: Range) -> tuple[float, ...]:
     if isinstance(values, Span):
         return values.grid if values.steps else ()
     return values if isinstance(values, tuple) else (values,)
+
+
+def _check_width(head_dim: object) -> None:
+    """Raise ValueError unless encodings of a width can be tried."""
+    width = check_head_dim(head_dim)
+    if width > LIMITS.width:
+        raise ValueError(
+            f"head_dim must be at most {LIMITS.width:,} in a sweep, got {width:,}; "
+            "use 64, for instance, or set XPOS_VIZ_MAX_WIDTH."
+        )
 
 
 def _whole(name: str, values: Array) -> Array:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,19 @@ def read_spec(path: str | Path) -> Spec:
         If a file cannot be read.
     """
     path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is no TOML: {error}; use key = value.") from error
-    try:
+    entries = _entries(path)
+    with lines_of(path):
         return Spec.from_dict(_with_files(entries, path.parent))
+
+
+@contextmanager
+def lines_of(path: Path) -> Iterator[None]:
+    """Say of errors which file they are about, and which line of it, where that is known."""
+    try:
+        yield
     except PartError as error:
-        raise ValueError(f"{path}, line {line_of(text, error.path)}: {error}") from error
+        line = line_of(path.read_text(encoding="utf-8"), error.path)
+        raise ValueError(f"{path}, line {line}: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -72,6 +77,14 @@ def line_of(text: str, path: located.Path) -> int:
     lines = dict(_parts(text))
     found = (lines.get(path[:length]) for length in range(len(path), 0, -1))
     return next((line for line in found if line), 1)
+
+
+def _entries(path: Path) -> dict[str, Any]:
+    """What a file has, as TOML; numbers of thousands of digits and deep brackets are none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no TOML: {error}; use key = value.") from error
 
 
 def _parts(text: str) -> Iterator[tuple[located.Path, int]]:

@@ -6,7 +6,7 @@ import click
 
 from xpos_viz.choosing import best, points_of, ranked, spec_of
 from xpos_viz.cli.command import Command, summary
-from xpos_viz.cli.output import output_options, put
+from xpos_viz.cli.output import output_options, put, tell_failures
 
 
 @click.command(cls=Command, short_help=summary("best"))
@@ -26,8 +26,6 @@ def command(
     if front and everything:
         raise ValueError("--front and --all are two tables, got both; use one of them.")
     spec, points = spec_of(folder), points_of(folder)
-    failed = int(points["error"].notna().sum())
-    if failed:
-        click.echo(f"{failed:,} of {len(points):,} points failed.", err=True)
+    tell_failures(points)
     table = ranked(points, spec) if front or everything else best(points, spec)
     put(table[table["front"]] if front else table, as_json=as_json, out=out)

@@ -50,6 +50,14 @@ def save(out: Path, content: bytes) -> None:
     click.echo(f"Wrote {out}: {len(content):,} bytes.", err=True)
 
 
+def tell_failures(points: pd.DataFrame) -> None:
+    """Say how many points of a sweep failed, and why the first did, if any did."""
+    reasons = points["error"].dropna()
+    if len(reasons):
+        said = f"{len(reasons):,} of {len(points):,} points failed, the first one so: "
+        click.echo(said + reasons.iloc[0], err=True)
+
+
 @contextmanager
 def progress(doing: str) -> Iterator[Callable[[float], None]]:
     """Say what is being done, and show the share that is, on standard error."""

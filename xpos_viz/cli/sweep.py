@@ -9,10 +9,19 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from xpos_viz.choosing import Processes, Progress, Spec, SweepError, read_spec, sweep
+from xpos_viz.choosing import (
+    Processes,
+    Progress,
+    Spec,
+    SweepError,
+    points_of,
+    read_spec,
+    sweep,
+)
+from xpos_viz.choosing.specfile import lines_of
 from xpos_viz.cli import INTERRUPTED
 from xpos_viz.cli.command import Command, summary
-from xpos_viz.cli.output import progress, put
+from xpos_viz.cli.output import progress, put, tell_failures
 
 
 @click.command(cls=Command, short_help=summary("sweep"))
@@ -50,9 +59,13 @@ def command(
             "use one of them."
         )
     wanted = read_spec(spec)
+    with lines_of(spec):
+        size = f"{wanted.settings:,} settings, {wanted.total:,} points."
     with _executor(scheduler, workers) as (executor, ahead):
-        click.echo(f"{wanted.settings:,} settings, {wanted.total:,} points.", err=True)
+        click.echo(size, err=True)
         found = _swept(wanted, folder, executor, ahead, resume=resume)
+    if found.failed:
+        tell_failures(points_of(folder))
     row = {"folder": str(folder), "points": found.done, "failed": found.failed}
     put(pd.DataFrame([row]), as_json=as_json, out=None)
 
