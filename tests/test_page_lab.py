@@ -77,12 +77,12 @@ def test_the_order_is_told_where_all_seeds_have_it(made):
     )
     said = noticed(opened("lab", PLAIN))
     assert said[0].startswith(
-        "At 1,024 bytes all 3 seeds of RoPE lose more than all of XPos (B 32):"
+        "Without blocks, at 1,024 bytes, all 3 seeds of RoPE lose more than all of XPos (B 32):"
     )
     assert "at least 0.500 bits per byte of paired excess, against 0.400 at most." in said[0]
     assert said[1] == (
-        "At 1,024 bytes not all 3 seeds of RoPE lose more than all of XPos (B 512) "
-        "(0.500 at least, 0.500 at most): no order follows."
+        "Without blocks, at 1,024 bytes, not all 3 seeds of RoPE lose more than all of XPos "
+        "(B 512) (0.500 at least, 0.500 at most): no order follows."
     )
 
 
@@ -98,6 +98,17 @@ def test_the_rescue_is_told_where_blocks_leave_less_than_a_tenth(made):
     assert EN("lab.notice.rescued", **values) in noticed(opened("lab", pair))
     made("excess", whole | {("xpos_half", "blockwise:32"): (0.0, 0.0, 0.06)})
     assert EN("lab.notice.left", **values) in noticed(opened("lab", pair))
+
+
+def test_models_without_positions_are_told_apart_where_blocks_do_not_rescue_them(made):
+    only, sentence = (
+        PLAIN | {"models": "nope"},
+        EN("lab.notice.unrescued", name="NoPE", least="0.200"),
+    )
+    made("excess", {("nope", "causal"): (1, 1, 1.9), ("nope", "blockwise:32"): (0.2, 0.3, 0.3)})
+    assert sentence in noticed(opened("lab", only))
+    made("excess", {("nope", "causal"): (1, 1, 2.1), ("nope", "blockwise:32"): (0.2, 0.3, 0.3)})
+    assert sentence not in noticed(opened("lab", only))
 
 
 def test_a_mean_that_falls_while_pairs_lose_is_told():

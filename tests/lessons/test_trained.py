@@ -139,6 +139,10 @@ def test_with_blocks_nothing_is_lost_or_gained_beyond_the_training_length(encodi
     assert whole > 0
 
 
+def test_blocks_do_not_rescue_a_model_without_positions():
+    assert (excess("nope", BLOCKS)[:, -1] > 0.5 * excess("nope")[:, -1]).all()
+
+
 def test_with_blocks_rope_and_xpos_differ_by_less_than_seeds_do():
     rope, xpos = (means(name, 16, BLOCKS) for name in ("rope", XPOS))
     assert abs(rope.mean() - xpos.mean()) < max(np.ptp(rope), np.ptp(xpos))

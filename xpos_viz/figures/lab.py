@@ -111,10 +111,10 @@ def excess_bars(lab: Lab, text: Text) -> Bars:
         name="lab_excess",
         alt=text(
             "lab.alt.excess",
-            read=read_words(lab, text),
+            read=_beyond_words(lab, text),
             each=excess_words(found, lab, text),
         ),
-        title=(text("lab.title.excess"), read_words(lab, text)),
+        title=(text("lab.title.excess"), _beyond_words(lab, text)),
         x=text("lab.axis.encoding"),
         y=text("lab.axis.excess"),
         labels=tuple(named[name] for name in lab.models),
@@ -239,6 +239,13 @@ def read_words(lab: Lab, text: Text) -> str:
     """How the models read."""
     how = "blocks" if lab.blocks else "whole"
     return text(f"lab.read.{how}", size=number(lab.setting.length // 2))
+
+
+def _beyond_words(lab: Lab, text: Text) -> str:
+    """How the models read, and which bytes count."""
+    row, how = lab.setting, "blocks" if lab.blocks else "whole"
+    sizes = {"length": row.length, "longest": row.longest, "size": row.length // 2}
+    return text(f"lab.beyond.{how}", **{name: number(value) for name, value in sizes.items()})
 
 
 def _models(lab: Lab, text: Text) -> tuple[str, ...]:

@@ -82,6 +82,7 @@ def _seen(lab: Lab, text: Text) -> Iterator[str]:
     whole, blockwise = (excess(lab, mask) for mask in lab.masks)
     yield from _order(whole, lab, text)
     yield from _rescue(whole, blockwise, lab, text)
+    yield from _unrescued(whole, blockwise, lab, text)
     yield from _hidden(lab, text)
     yield from _resolution(whole, lab, text)
     yield text("lab.notice.limits")
@@ -118,6 +119,13 @@ def _rescue(whole: pd.DataFrame, blockwise: pd.DataFrame, lab: Lab, text: Text) 
         most=fixed(most.max(), 3),
         before=fixed(before.min(), 3),
     )
+
+
+def _unrescued(whole: pd.DataFrame, blockwise: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
+    """What blocks leave of what models without positions lose."""
+    least = blockwise["least"].get("nope")
+    if least is not None and least > _RESCUED * whole["most"]["nope"]:
+        yield text("lab.notice.unrescued", name=names(lab, text)["nope"], least=fixed(least, 3))
 
 
 def _hidden(lab: Lab, text: Text) -> Iterator[str]:

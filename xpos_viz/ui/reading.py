@@ -49,7 +49,6 @@ def _typed(read: Read, text: Text) -> None:
         text("ui.passage"),
         read.passage,
         _with_passage,
-        max_chars=MOST_BYTES,
         placeholder=text("reading.placeholder"),
         help=text("ui.passage_help", cap=number(MOST_BYTES)),
     )
