@@ -12,7 +12,17 @@ from distributed import Client, LocalCluster
 
 from tests.choosing.specs import MIXED, spec, swept
 from xpos_viz import rope
-from xpos_viz.choosing import Goal, Processes, SweepError, Text, engine, frame, points_of, sweep
+from xpos_viz.choosing import (
+    Goal,
+    Processes,
+    SweepError,
+    Text,
+    engine,
+    frame,
+    points_of,
+    sweep,
+    working,
+)
 from xpos_viz.choosing.spec import experiment
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
@@ -283,10 +293,26 @@ def test_what_a_report_raises_ends_a_sweep_which_then_goes_on(wanted, tmp_path):
     assert sum(len(batch.points) for each in told for batch in each.new) == 140 - len(there)
 
 
-def test_a_worker_computes_with_one_thread(processes, cluster):
+def test_a_point_is_computed_with_one_thread_and_others_keep_theirs(tmp_path, monkeypatch):
+    before, inside = torch.get_num_threads(), set[int]()
+
+    def seen(*given):
+        inside.add(torch.get_num_threads())
+        return experiment(*given)
+
+    monkeypatch.setattr(working, "experiment", seen)
+    torch.set_num_threads(3)
+    try:
+        swept(spec(), tmp_path)
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(torch.get_num_threads).result() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert inside == {1}
+
+
+def test_processes_have_one_thread_each(processes):
     assert processes.submit(torch.get_num_threads).result() == 1
-    cluster.submit(work, spec(), range(1)).result()
-    assert 1 in cluster.run(torch.get_num_threads).values()
 
 
 def test_without_a_folder_all_is_told_and_nothing_kept(wanted, tmp_path, monkeypatch):

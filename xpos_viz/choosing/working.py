@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from xpos_viz.choosing.records import Batch
 from xpos_viz.choosing.spec import Case, Spec, experiment
 from xpos_viz.inputs.captured import keep, lookup
+from xpos_viz.one_core import one_core
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,14 @@ def work_on(
     return _prepared(spec, sent) or computed(_same(spec), points, parameters, start)
 
 
+@one_core()
 def computed(
     spec: Spec, points: range, parameters: Mapping[str, NDArray[np.float64]], start: float
 ) -> Batch:
-    """Compute the goals of points with some parameters, one of each for each point."""
+    """Compute the goals of points with some parameters, one of each for each point.
+
+    One core does it, so that sums are the same everywhere, to the last bit.
+    """
     values = np.full((len(points), len(spec.goals)), np.nan)
     errors = list[str | None]()
     for row, point in enumerate(points):
@@ -82,12 +86,10 @@ def computed(
 
 
 def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
-    """Keep what was sent, and compute with one thread; return what is missing, if anything is."""
+    """Keep what was sent; return what is missing, if anything is."""
     for each in sent:
         keep(pickle.loads(each))
     lacking = tuple(name for name in spec.data if not _has(name))
-    if torch.get_num_threads() != 1:  # so that sums are the same everywhere, to the last bit
-        torch.set_num_threads(1)
     return Lacking(lacking) if lacking else None
 
 
