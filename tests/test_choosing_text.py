@@ -54,6 +54,18 @@ def test_resolutions(head_dim, scale_base):
         assert found / resolved(rope(head_dim), length) == pytest.approx(times, abs=0.005)
 
 
+@pytest.mark.parametrize("head_dim", [64, 128])
+@pytest.mark.parametrize("length", [1024, 4096, 16384, 65536, 131072])
+def test_which_scale_base_resolution_alone_would_choose(head_dim, length):
+    encodings = {b: xpos(head_dim, scale_base=b) for b in (64.0, 512.0, 4096.0, 32768.0)}
+    found = {
+        b: float(expectation_resolution(each, tokens=length, normalisation="sqrt_d"))
+        for b, each in encodings.items()
+    }
+    largest = head_dim == 64 and length >= 65536
+    assert max(found, key=found.__getitem__) == (32768.0 if largest else 64.0)
+
+
 def test_the_pictures_show_what_the_words_say():
     half_lives, resolutions = pictures.half_lives(), pictures.resolutions()
     for curve, width in zip(half_lives.curves, (64, 128), strict=True):

@@ -13,7 +13,7 @@ PACKAGE = Path(xpos_viz.__file__).parent
 APP = PACKAGE.parent / "app.py"
 ROOMS: list[set[str]] = [
     {"choice"},
-    {"encoding", "limits", "theme", "version", "writing"},
+    {"encoding", "limits", "one_core", "theme", "version", "writing"},
     {"entry", "masks"},
     {"kernel"},
     {"attention"},

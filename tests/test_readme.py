@@ -39,7 +39,7 @@ def test_the_files_that_are_linked_exist(target: str) -> None:
 
 def test_the_tree_shows_what_is_there() -> None:
     tree = README.split("## How it is built")[1].split("Modules import")[0]
-    modules = re.findall(r"^      ([a-z]+(?:\.py|/))", tree, re.MULTILINE)
+    modules = re.findall(r"^      ([a-z_]+(?:\.py|/))", tree, re.MULTILINE)
     package = ROOT / "xpos_viz"
     there = {f"{path.name}/" for path in package.iterdir() if path.is_dir()}
     there |= {path.name for path in package.glob("*.py")}

@@ -12,6 +12,7 @@ from tests.tiny import LINE, TEXTS, TINY, shrink
 from xpos_viz import limits, rope, xpos
 from xpos_viz.encoding import REGISTRY, alibi, alibi_slopes
 from xpos_viz.lab import Corpus, Run, bundle, load, measured, train
+from xpos_viz.one_core import one_core
 from xpos_viz.studies import yours
 from xpos_viz.studies.yours import (
     FAMILIES,
@@ -94,7 +95,7 @@ def test_a_model_is_what_the_lab_trains_and_measures():
     seen = []
     found = learned(MODEL, seen.append)
     run = Run(TINY, MODEL.encoding, 3, Corpus("a few lines", LINE, LINE[:0]))
-    with yours._one_core():
+    with one_core():
         train(run)
     assert found.state.losses == run.losses
     assert [progress.losses[-1] for progress in seen[:25]] == run.losses

@@ -31,8 +31,8 @@ def check(path: Path) -> None:
         beside.touch()
 
 
-def clear(folder: Path, name: str = "*") -> None:
-    """Remove what a process left that was killed while it wrote there, of one file or of all."""
+def clear(folder: Path, name: str) -> None:
+    """Remove what a process left that was killed while it wrote files of a name or pattern."""
     for left in folder.glob(f".{name}.*.part"):
         left.unlink(missing_ok=True)
 

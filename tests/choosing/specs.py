@@ -1,6 +1,6 @@
 """Sweeps that the tests share, and ways to run them."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 from xpos_viz.choosing import Goal, Span, Spec, Text, points_of, sweep
 
@@ -28,3 +28,19 @@ def swept(wanted, folder, **options):
     with ThreadPoolExecutor(2) as threads:
         sweep(wanted, folder, threads, **options)
     return points_of(folder)
+
+
+class Deadly(Executor):
+    """Computes at once, but ends when it is to compute a certain point."""
+
+    def __init__(self, deadly):
+        self.deadly, self.asked = deadly, []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future, points = Future(), args[1]
+        self.asked.append(points)
+        if self.deadly in points:
+            future.set_exception(BrokenExecutor("a child process terminated abruptly"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future

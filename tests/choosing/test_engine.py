@@ -10,13 +10,25 @@ import pytest
 import torch
 from distributed import Client, LocalCluster
 
-from tests.choosing.specs import MIXED, spec, swept
+from tests.choosing.specs import MIXED, Deadly, spec, swept
 from xpos_viz import rope
-from xpos_viz.choosing import Goal, Processes, SweepError, Text, engine, frame, points_of, sweep
+from xpos_viz.choosing import (
+    Goal,
+    Processes,
+    SweepError,
+    Text,
+    engine,
+    frame,
+    points_of,
+    search,
+    sweep,
+    working,
+)
 from xpos_viz.choosing.spec import experiment
 from xpos_viz.choosing.working import Lacking, packed, work
 from xpos_viz.inputs import Capture
-from xpos_viz.inputs.captured import STORE, keep
+from xpos_viz.inputs.captured import STORE, Store, keep
+from xpos_viz.limits import LIMITS
 
 
 def capture(seed=0):
@@ -133,7 +145,7 @@ def test_a_capture_is_sent_to_who_lacks_it(tmp_path, processes, monkeypatch):
     sent = list[tuple[str, ...]]()
 
     def counted(data):
-        sent.append(data)
+        sent.extend([data] * bool(data))
         return packed(data)
 
     monkeypatch.setattr(engine, "packed", counted)
@@ -150,26 +162,64 @@ def test_a_worker_says_what_it_lacks(monkeypatch):
     sent = packed(wanted.data)
     monkeypatch.setattr("xpos_viz.choosing.working.lookup", store.lookup)
     monkeypatch.setattr("xpos_viz.choosing.working.keep", store.keep)
-    assert work(wanted, range(2)) == Lacking(wanted.data)
+    assert work(wanted, range(2)) == Lacking(wanted.data, LIMITS.kept)
     found = work(wanted, range(2), sent)
     assert not isinstance(found, Lacking)
     assert found.errors == (None, None)
 
 
-class Deadly(Executor):
-    """Computes at once, but ends when it is to compute a certain point."""
+class Forgetful(Executor):
+    """Computes at once, but keeps so many bytes of captures at a time."""
 
-    def __init__(self, deadly):
-        self.deadly, self.asked = deadly, []
+    def __init__(self, kept, monkeypatch):
+        store = Store(replace(LIMITS, kept=kept))
+        monkeypatch.setattr(working, "LIMITS", replace(LIMITS, kept=kept))
+        self.store, self.sent = store, list[int]()
+        self.worker = {"keep": store.keep, "lookup": store.lookup}
 
     def submit(self, fn, /, *args, **kwargs):
-        future, points = Future(), args[1]
-        self.asked.append(points)
-        if self.deadly in points:
-            future.set_exception(BrokenExecutor("a child process terminated abruptly"))
-        else:
+        self.sent.append(len(args[-1]) if isinstance(args[-1], tuple) else 0)
+        future = Future()
+        with pytest.MonkeyPatch.context() as there:
+            for name, function in self.worker.items():
+                there.setattr(working, name, function)
             future.set_result(fn(*args, **kwargs))
         return future
+
+
+BYTES = capture().bytes
+
+
+def of_two():
+    texts = tuple(Text(data=keep(capture(seed))) for seed in (1, 2))
+    return spec(Goal("entropy"), parameters=MIXED.parameters[:1], texts=texts)
+
+
+TOO_SMALL = (
+    f"a worker must keep {2 * BYTES:,} bytes of captures at once, got one that keeps "
+    f"{2 * BYTES - 1:,}; set XPOS_VIZ_MAX_KEPT for the workers, or use fewer texts."
+)
+
+
+def test_who_keeps_both_captures_is_sent_each_once(tmp_path, monkeypatch):
+    worker = Forgetful(2 * BYTES, monkeypatch)
+    sweep(of_two(), tmp_path, worker, ahead=1)
+    assert worker.sent == [0, 2, 0]
+    assert points_of(tmp_path)["error"].isna().all()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [lambda worker: sweep(of_two(), None, worker, ahead=1),
+     lambda worker: search(of_two(), trials=1, executor=worker)],
+    ids=["sweep", "search"],
+)  # fmt: skip
+def test_who_cannot_keep_two_captures_at_once_is_said(asked, monkeypatch):
+    worker = Forgetful(2 * BYTES - 1, monkeypatch)
+    with pytest.raises(SweepError) as failed:
+        asked(worker)
+    assert str(failed.value) == TOO_SMALL
+    assert worker.sent == [0, 2, 2]
 
 
 def test_a_point_that_ends_its_workers_is_found_and_kept_with_its_error(wanted, tmp_path):
@@ -283,10 +333,26 @@ def test_what_a_report_raises_ends_a_sweep_which_then_goes_on(wanted, tmp_path):
     assert sum(len(batch.points) for each in told for batch in each.new) == 140 - len(there)
 
 
-def test_a_worker_computes_with_one_thread(processes, cluster):
+def test_a_point_is_computed_with_one_thread_and_others_keep_theirs(tmp_path, monkeypatch):
+    before, inside = torch.get_num_threads(), set[int]()
+
+    def seen(*given):
+        inside.add(torch.get_num_threads())
+        return experiment(*given)
+
+    monkeypatch.setattr(working, "experiment", seen)
+    torch.set_num_threads(3)
+    try:
+        swept(spec(), tmp_path)
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(torch.get_num_threads).result() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert inside == {1}
+
+
+def test_processes_have_one_thread_each(processes):
     assert processes.submit(torch.get_num_threads).result() == 1
-    cluster.submit(work, spec(), range(1)).result()
-    assert 1 in cluster.run(torch.get_num_threads).values()
 
 
 def test_without_a_folder_all_is_told_and_nothing_kept(wanted, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.choosing.specs import MIXED, spec, swept
 from xpos_viz.choosing import Goal, best, ranked
 from xpos_viz.choosing.front import pareto
+from xpos_viz.choosing.landscape import Landscape
 
 GRID = {
     "gamma": (0.1, 0.4, 1.6),
@@ -50,11 +52,17 @@ def test_a_front_holds_what_is_infinite():
     assert pareto(losses).tolist() == [0, 1]
 
 
-def test_a_weighted_sum_is_the_sum_of_losses(tmp_path):
+def share(loss):
+    """A loss from 0 at the best to 1 at the worst."""
+    return (loss - loss.min()) / (loss.max() - loss.min())
+
+
+def test_a_loss_is_the_sum_of_what_goals_count_from_their_best_to_their_worst(tmp_path):
     wanted = of(Goal("half_life", weight=2.0, wanted=500.0), NEAR, FAR)
     found = ranked(swept(wanted, tmp_path), wanted)
-    losses = 2.0 * np.log2(found["half_life"] / 500.0) ** 2 - found["near"] + found["far"]
-    assert np.allclose(found["loss"], losses, rtol=1e-14)
+    losses = 2.0 * share(np.log2(found["half_life"] / 500.0) ** 2)
+    losses += share(-found["near"]) + share(found["far"])
+    assert np.allclose(found["loss"], losses, rtol=1e-12)
     assert found["loss"].is_monotonic_increasing
     assert found["allowed"].all()
     front = slow_front(
@@ -75,6 +83,34 @@ def test_limits_come_first(tmp_path):
     assert best(swept(wanted, tmp_path, resume=True), wanted)["far"].tolist() == [
         found["far"][within].min()
     ]
+
+
+def test_each_length_has_a_best_and_a_worst_of_its_own(tmp_path):
+    goals = (Goal("resolution"), Goal("smallest", direction="larger"))
+    wanted = of(*goals, lengths=(64, 4096))
+    found = ranked(swept(wanted, tmp_path), wanted)
+    for length in (64, 4096):
+        rows = found[found["length"] == length]
+        losses = share(-rows["resolution"]) + share(-rows["smallest"])
+        assert np.allclose(rows["loss"], losses, rtol=1e-9)
+
+
+def test_command_and_page_rank_alike(tmp_path):
+    wanted = of(Goal("half_life", wanted=500.0), NEAR, FAR)
+    points = swept(wanted, tmp_path)
+    assert best(points, wanted).iloc[0].equals(Landscape(wanted, points).allowed.iloc[0])
+
+
+def test_what_is_beyond_a_limit_sets_no_measure_and_goes_on_by_it(tmp_path):
+    wanted = of(NEAR, replace(FAR, below=0.3))
+    found = ranked(swept(wanted, tmp_path), wanted)
+    within = found[found["allowed"]]
+    assert 1 < len(within) < 9
+    losses = 0.0
+    for loss in (-found["near"], found["far"]):
+        inside = loss[found["allowed"]]
+        losses += (loss - inside.min()) / (inside.max() - inside.min())
+    assert np.allclose(found["loss"], losses, rtol=1e-12)
 
 
 def test_a_value_at_a_limit_is_not_within():

@@ -6,12 +6,26 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from optuna import create_study
+from optuna.trial import TrialState
 
 from tests import reference
-from tests.choosing.specs import spec, swept
+from tests.choosing.specs import Deadly, spec, swept
 from tests.choosing.test_objectives import crossing
-from xpos_viz.choosing import SAMPLERS, Goal, Span, Spec, Text, best, descend, ranked, search
+from xpos_viz.choosing import (
+    SAMPLERS,
+    Goal,
+    Span,
+    Spec,
+    SweepError,
+    Text,
+    best,
+    descend,
+    ranked,
+    search,
+)
 from xpos_viz.choosing.gradient import _loss
+from xpos_viz.choosing.search import _tell
 
 WANTED = 1000.0
 PAIR = Goal("pair_half_life", wanted=WANTED)
@@ -45,7 +59,7 @@ def test_a_grid_finds_its_nearest_step(tmp_path):
     nearest = min(span.grid, key=lambda step: abs(math.log(step / scale_base(0.4))))
     assert found["scale_base"] == nearest
     assert found["pair_half_life"] == pytest.approx(half_life(0.4, nearest))
-    assert found["loss"] == pytest.approx(math.log2(half_life(0.4, nearest) / WANTED) ** 2)
+    assert found["loss"] == 0.0
 
 
 def test_a_sobol_sequence_comes_as_near_as_it_is_dense(tmp_path):
@@ -216,6 +230,52 @@ def test_a_search_outlives_trials_that_fail():
     assert 0 < failed.sum() < 20
     assert (found["low_turns"][failed] >= 32.0).all()
     assert only(best(found, wanted))["low_turns"] < 32.0
+
+
+def told(wanted, *rows):
+    """What a study is told of trials that gave this."""
+    study = create_study()
+    asked = [study.ask() for _ in range(len(rows) // len(wanted.cases))]
+    points = pd.DataFrame(rows, columns=["setting", "length", *(g.label for g in wanted.goals)])
+    points = points.assign(point=points.index, text=None, scale_base=64.0)
+    _tell(wanted, study, asked, points, SAMPLERS["tpe"])
+    return study.trials
+
+
+SMALL = Goal("smallest", direction="smaller", below=0.5)
+
+
+def test_a_trial_that_fails_at_one_length_has_failed():
+    two = spec(SMALL, parameters=(OF_SCALE_BASE,), lengths=(64, 128))
+    failed, whole = told(two, (0, 64, 0.1), (0, 128, math.nan), (1, 64, 0.3), (1, 128, 0.4))
+    assert failed.state is TrialState.FAIL
+    assert (whole.state, whole.value) == (TrialState.COMPLETE, pytest.approx(0.35))
+
+
+def test_a_limit_of_a_search_holds_at_each_length():
+    two = spec(SMALL, parameters=(OF_SCALE_BASE,), lengths=(64, 128))
+    beyond, within = told(two, (0, 64, 0.1), (0, 128, 0.6), (1, 64, 0.3), (1, 128, 0.4))
+    assert beyond.constraints["smallest"] == pytest.approx(0.1)
+    assert within.constraints["smallest"] == pytest.approx(-0.1)
+
+
+def test_a_search_outlives_a_trial_that_ends_its_workers():
+    wanted = spec(PAIR, parameters=(OF_SCALE_BASE,))
+    deadly = Deadly(4)
+    found = search(wanted, trials=9, at_once=3, executor=deadly)
+    assert [points.start for points in deadly.asked] == [0, 1, 2, 3, 4, 5, 4, 4, 6, 7, 8]
+    assert found["error"][4] == "its worker ended 3 times; there may be too little memory for it"
+    assert found["pair_half_life"].isna().tolist() == [place == 4 for place in range(9)]
+
+
+def test_a_search_whose_workers_never_live_is_said():
+    with pytest.raises(SweepError) as failed:
+        search(spec(PAIR, parameters=(OF_SCALE_BASE,)), trials=9, executor=Deadly(0))
+    assert str(failed.value) == (
+        "no worker lives long enough to compute anything, got BrokenExecutor: a child process "
+        "terminated abruptly; use fewer workers if memory is short, and in a script of your own "
+        'start a sweep under `if __name__ == "__main__":`.'
+    )
 
 
 def test_what_cannot_be_searched_is_said():

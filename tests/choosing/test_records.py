@@ -57,10 +57,20 @@ def test_a_sweep_that_is_killed_at_random_moments_goes_on(tmp_path):
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path):
+    for name in ("points-0000000000-0000000001.parquet", "sweep.json", "photo.jpeg"):
+        (tmp_path / f".{name}.99.part").write_bytes(b"half")
+    Records(tmp_path, spec())
+    assert {each.name for each in tmp_path.iterdir()} == {"sweep.json", ".photo.jpeg.99.part"}
+
+
+def test_nothing_is_cleared_where_another_sweep_is(tmp_path):
+    Records(tmp_path, MIXED)
     left = tmp_path / ".points-0000000000-0000000001.parquet.99.part"
     left.write_bytes(b"half")
-    Records(tmp_path, spec())
-    assert [each.name for each in tmp_path.iterdir()] == ["sweep.json"]
+    for resume in (False, True):
+        with pytest.raises(ValueError, match="holds another sweep"):
+            Records(tmp_path, spec(), resume=resume)
+    assert left.exists()
 
 
 def test_a_folder_says_what_was_swept(tmp_path):

@@ -239,11 +239,19 @@ CASES = {  # what is written instead of what: the line, and the whole message
         14, f"unknown sample 'harbor'; use one of: {', '.join(SAMPLES)}."
     ),
     ('sample = "harbour"\n', ""): (
-        13, ("a text must be a sample or data, got '' and ''; "
-        'use sample = "tidebook", for instance.')
+        13, ('a text must have a sample or a file, got neither; use sample = "tidebook", '
+        "for instance.")
     ),
     ("sample =", "simple ="): (
-        14, "unknown key of a text 'simple'; use one of: sample, data, layers, heads."
+        14, ("unknown key of a text 'simple'; "
+        "use one of: sample, file, order, rotated, layers, heads.")
+    ),
+    ("sample =", "data ="): (
+        14, ("unknown key of a text 'data'; "
+        "use one of: sample, file, order, rotated, layers, heads.")
+    ),
+    ("layers = [8, 16]", 'file = "mine.npz"'): (
+        15, "unknown key of a text 'file'; use one of: sample, layers, heads."
     ),
     ("[8, 16]", "[8, 9]"): (15, "there is no layer 9; use one of: 0, 8, 16, 24, 29."),
     ("heads = [0]", "heads = [9]"): (16, "there is no head 9; use 0 to 8."),
@@ -365,6 +373,50 @@ def test_a_table_cannot_vary():
 def test_a_file_that_is_no_capture_is_said_with_its_line(tmp_path):
     (tmp_path / "mine.npz").write_bytes(b"")
     path = written(tmp_path, 'seed = 1\n[[texts]]\nfile = "mine.npz"\n')
+    with pytest.raises(ValueError) as refused:
+        read_spec(path)
+    assert str(refused.value) == (
+        f"{path}, line 3: the file must hold q and k, got an empty file; use save_capture."
+    )
+
+
+OF_FILE = """seed = 1
+[[texts]]
+file = "mine.npz"
+heads = [2]
+[[objectives]]
+name = "entropy"
+"""
+SHAPE = "(5, 9, 28, 64) of q and (5, 3, 28, 64) of k"
+OF_FILES = {
+    ("heads = [2]", "heads = [99]"): (4, "there is no head 99; use 0 to 8."),
+    ("heads = [2]", "layers = [99]"): (
+        4, "there is no layer 99; use one of: 0, 8, 16, 24, 29."
+    ),
+    ("heads = [2]", 'order = "heads tokens"'): (
+        4, (f"the shapes {SHAPE} cannot be read as 'heads tokens'; "
+        "use 'layers heads tokens head_dim'.")
+    ),
+    ("heads = [2]", 'older = "heads tokens"'): (
+        4, ("unknown key of a text 'older'; "
+        "use one of: sample, file, order, rotated, layers, heads.")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", OF_FILES, ids=" → ".join)
+def test_what_is_wrong_with_a_text_of_a_file_is_said_with_its_line(change, tmp_path):
+    save_capture(tmp_path / "mine.npz", sample_capture("pronoun"))
+    line, said = OF_FILES[change]
+    path = written(tmp_path, OF_FILE.replace(*change))
+    with pytest.raises(ValueError) as refused:
+        read_spec(path)
+    assert str(refused.value) == f"{path}, line {line}: {said}"
+
+
+def test_a_file_that_is_no_capture_is_said_with_its_line_whatever_its_order(tmp_path):
+    (tmp_path / "mine.npz").write_bytes(b"")
+    path = written(tmp_path, OF_FILE.replace("heads = [2]", 'order = "heads tokens"'))
     with pytest.raises(ValueError) as refused:
         read_spec(path)
     assert str(refused.value) == (

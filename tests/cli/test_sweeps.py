@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from io import StringIO
 
 import pandas as pd
 import pytest
 
 from tests.cli.command import ROOT, call, process, refused, rows
-from xpos_viz.choosing import SweepError, best, points_of, ranked, read_spec
+from xpos_viz.choosing import Progress, SweepError, best, points_of, ranked, read_spec
+from xpos_viz.cli.sweep import _shown
 
 SPEC = """
 [parameters]
@@ -147,6 +149,24 @@ def test_points_that_failed_are_counted(spec, tmp_path):
     assert said.endswith(
         "pair_half_life(pair=40) failed at every setting; look at the errors of the points.\n"
     )
+
+
+class Terminal(StringIO):
+    """What people look at."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_time_left_is_that_of_the_sweep_and_not_of_what_was_there_before(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with _shown(4000) as report:
+        report(Progress(1000, 4000))
+        assert "left" not in terminal.getvalue()
+        report(Progress(1001, 4000, left=7300.2))
+        last = terminal.getvalue().split("\r")[-1]
+        assert re.search(r" 1001/4000 +2:01:41 left", last)
 
 
 def test_an_interrupted_sweep_says_how_it_goes_on(spec, tmp_path):

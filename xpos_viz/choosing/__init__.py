@@ -20,7 +20,7 @@ Examples
 0       512.0      831.7
 """
 
-from xpos_viz.choosing.engine import Progress, SweepError, sweep
+from xpos_viz.choosing.engine import Progress, sweep
 from xpos_viz.choosing.front import best, ranked
 from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.gradient import Descent, descend
@@ -31,6 +31,7 @@ from xpos_viz.choosing.records import Batch, frame, points_of, spec_of
 from xpos_viz.choosing.search import SAMPLERS, search
 from xpos_viz.choosing.spec import Spec, Text
 from xpos_viz.choosing.specfile import read_spec
+from xpos_viz.choosing.working import SweepError
 
 __all__ = [
     "OBJECTIVES",

@@ -15,11 +15,19 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from xpos_viz.choosing.records import Batch, Records, Unkept
 from xpos_viz.choosing.spec import Spec
-from xpos_viz.choosing.working import Lacking, packed, work
+from xpos_viz.choosing.working import (
+    TRIES,
+    Lacking,
+    SweepError,
+    hopeless,
+    never,
+    packed,
+    sent_next,
+    work,
+    worker_ended,
+)
 from xpos_viz.inputs import Capture
 from xpos_viz.inputs.captured import lookup
 
@@ -29,17 +37,9 @@ TASK = 0.5
 MOST = 1 << 12
 """Most points of a batch."""
 
-TRIES = 3
-"""How often the worker of one point may end before the point counts as failed."""
-
 _SHORT = 0.05  # seconds of a batch that is not worth its transport and its file
 _LOOK = 0.25  # seconds between two reports where nothing comes
-_ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say that a worker ended
 _FRESH = 0.3  # share of the newest batch in the pace
-
-
-class SweepError(RuntimeError):
-    """That nobody can compute a sweep."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def sweep(
     OSError
         If the folder cannot be written to; what was kept is kept.
     SweepError
-        If no worker lives long enough to compute anything, the workers lack this package, or the
-        executor takes no more work.
+        If no worker lives long enough to compute anything or keeps all captures at once, the
+        workers lack this package, or the executor takes no more work.
 
     Examples
     --------
@@ -147,11 +147,11 @@ def sweep(
 
 @dataclass(frozen=True)
 class _Task:
-    """Points that are under way, how often their worker has ended, and what is sent with them."""
+    """Points that are under way, how often their worker has ended, and what was sent with them."""
 
     points: range
     losses: int = 0
-    sent: tuple[bytes, ...] = ()
+    sent: tuple[str, ...] = ()
 
 
 class _Run:
@@ -182,7 +182,7 @@ class _Run:
         """Keep the workers busy; return whether anything is under way."""
         while len(self._waiting) < self._room and (task := self._next()):
             try:
-                future = self._executor.submit(work, self._spec, task.points, task.sent)
+                future = self._executor.submit(work, self._spec, task.points, packed(task.sent))
             except RuntimeError as error:  # it is broken, or was shut down
                 raise SweepError(
                     f"the executor takes no more work, got {type(error).__name__}: {error}; what "
@@ -204,7 +204,7 @@ class _Run:
             try:
                 found = future.result()
             except Exception as error:
-                if not _worker_ended(error):
+                if not worker_ended(error):
                     raise SweepError(
                         f"the workers could not be asked, got {type(error).__name__}: {error}; "
                         "they need this package, in the same version and on their path."
@@ -247,7 +247,7 @@ class _Run:
     def _came(self, task: _Task, found: Batch | Lacking) -> None:
         """Keep a batch, or send what its worker lacks."""
         if isinstance(found, Lacking):
-            return self._again.append(replace(task, sent=packed(found.data)))
+            return self._again.append(replace(task, sent=sent_next(task.sent, found)))
         pace = found.seconds / len(found.points)
         fresh = 1.0 if math.isnan(self._pace) else _FRESH
         self._pace = pace if fresh == 1.0 else (1 - fresh) * self._pace + fresh * pace
@@ -276,20 +276,6 @@ class _Run:
         elif task.losses < TRIES:
             self._suspects.append(replace(task, losses=task.losses + 1))
         elif math.isnan(self._pace):
-            raise SweepError(
-                f"no worker lives long enough to compute anything, got {type(error).__name__}: "
-                f"{error}; use fewer workers if memory is short, and in a script of your own "
-                'start a sweep under `if __name__ == "__main__":`.'
-            ) from error
+            raise never(error) from error
         else:
-            self._keep(self._hopeless(points))
-
-    def _hopeless(self, points: range) -> Batch:
-        """A point that ends its workers."""
-        said = f"its worker ended {TRIES} times; there may be too little memory for it"
-        return Batch(points, np.full((1, len(self._spec.goals)), np.nan), (said,), 0.0)
-
-
-def _worker_ended(error: Exception) -> bool:
-    """Whether an executor says that a worker ended; by name, for dask need not be there."""
-    return any(kind.__name__ in _ENDED for kind in type(error).__mro__)
+            self._keep(hopeless(self._spec, points))

@@ -1,4 +1,4 @@
-"""What is best of what was computed: within the limits, by a weighted sum, and as a front."""
+"""What is best of what was computed: within the limits, by all goals together, and as a front."""
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,12 @@ def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     A value of an objective that reads texts is the mean over all heads that were read. Settings
     are left out until all their points are there.
 
+    Losses have units of their own. So at each length the loss of a goal counts from 0 at the best
+    setting that is within all limits to the weight of the goal at the worst, of those that are
+    finite; what is infinite counts as the best or the worst, and what is beyond a limit goes on
+    by the same measure. Which setting is the best thus depends on those that were tried, where
+    there are several goals.
+
     Parameters
     ----------
     points
@@ -24,23 +30,27 @@ def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     -------
     DataFrame
         Columns setting, the parameters, length (tokens; NaN where no objective needs one), the
-        values of the goals (NaN where a point failed), loss (the weighted sum), allowed (whether
-        all limits hold) and front (whether no other allowed row of that length is as good in
-        every goal that has a weight, and better in one).
+        values of the goals (NaN where a point failed), loss (the sum of what they count), allowed
+        (whether all limits hold) and front (whether no other allowed row of that length is as
+        good in every goal that has a weight, and better in one).
     """
     whole = points[points.groupby("setting")["point"].transform("size") == len(spec.cases)]
     table = _by_length(whole, spec)
     values = {goal.label: table[goal.label].to_numpy(dtype=np.float64) for goal in spec.goals}
-    losses = [goal.weight * goal.loss(values[goal.label]) for goal in spec.goals if goal.weight > 0]
-    stacked = np.stack(losses, 1) if losses else np.zeros((len(table), 1))
+    weighted = [goal for goal in spec.goals if goal.weight > 0]
+    losses = np.zeros((len(table), len(weighted) or 1))
+    for column, goal in enumerate(weighted):
+        losses[:, column] = goal.loss(values[goal.label])
+    weights = np.array([goal.weight for goal in weighted] or [0.0])
     known = ~np.isnan(np.stack([*values.values()], 1)).any(1)
     limits = [goal.allowed(values[goal.label]) for goal in spec.goals]
-    table["loss"] = stacked.sum(1)
     table["allowed"] = known & np.logical_and.reduce(limits)
-    table["front"] = False
-    for _, rows in table[table["allowed"]].groupby("length", dropna=False):
-        places = rows.index.to_numpy()
-        table.loc[places[pareto(stacked[places])], "front"] = True
+    table["loss"], table["front"] = np.nan, False
+    for _, rows in table.groupby("length", dropna=False):
+        places, allowed = rows.index.to_numpy(), rows["allowed"].to_numpy()
+        table.loc[places, "loss"] = _shares(losses[places], allowed) @ weights
+        places = places[allowed]
+        table.loc[places[pareto(losses[places])], "front"] = True
     order = ["allowed", "loss", "setting", "length"]
     return table.sort_values(order, ascending=[False, True, True, True], ignore_index=True)
 
@@ -76,6 +86,14 @@ def pareto(losses: NDArray[np.float64]) -> NDArray[np.int64]:
         beaten = np.logical_and((others >= first).all(1), (others > first).any(1))
         rest = rest[1:][~beaten[1:]]
     return np.array(sorted(found), dtype=np.int64)
+
+
+def _shares(losses: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Losses, each counted from 0 at the best allowed row to 1 at the worst."""
+    finite = np.ma.masked_where(~(np.isfinite(losses) & allowed[:, None]), losses)
+    low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
+    ends = np.where(np.isinf(losses), losses.clip(low, high), losses)
+    return (ends - low) / np.where(high > low, high - low, 1.0)
 
 
 def _by_length(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:

@@ -34,8 +34,10 @@ class Goal:
     options
         Pairs of option and value; what is left out has its usual one.
     weight
-        What its loss is multiplied by before losses are added, ≥ 0. A loss has the unit of the
-        objective, so the weight is also how much of one objective a unit of another is worth.
+        What it counts beside the others, ≥ 0: at the worst setting that was tried, where those
+        are ranked (:func:`xpos_viz.choosing.ranked`). A search or a descent knows no worst, and
+        adds losses as they are, times their weights: there it is also how much of one objective
+        a unit of another is worth.
     direction
         "smaller" or "larger" is better; "" is as the objective has it.
     wanted

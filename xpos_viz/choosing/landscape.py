@@ -65,22 +65,10 @@ class Landscape:
         """The settings of which all is known, the best first (:func:`xpos_viz.choosing.ranked`)."""
         return ranked(self.points, self.spec)
 
-    @cached_property
+    @property
     def allowed(self) -> pd.DataFrame:
-        """Those of them at which all goals have a value within their limits, the best first.
-
-        Losses have units of their own, so each counts from 0 at the best setting to the weight of
-        its goal at the worst, of those that are finite.
-        """
-        table = self.table[self.table["allowed"]]
-        if table.empty:
-            return table
-        losses = np.stack([goal.loss(table[goal.label].to_numpy()) for goal in self.spec.goals], 1)
-        finite = np.ma.masked_invalid(losses)
-        low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
-        shares = (losses.clip(low, high) - low) / np.where(high > low, high - low, 1.0)
-        weights = np.array([goal.weight for goal in self.spec.goals])
-        return table.iloc[np.argsort(shares @ weights, kind="stable")]
+        """Those of them at which all goals have a value within their limits, the best first."""
+        return self.table[self.table["allowed"]]
 
     @property
     def barred(self) -> pd.DataFrame:

@@ -78,8 +78,9 @@ class Records:
     def __init__(self, folder: str | Path, spec: Spec, *, resume: bool = False) -> None:
         self.folder, self.spec, self._total = Path(folder), spec, spec.total
         _make(self.folder)
-        clear(self.folder)
         self._begin(resume=resume)
+        for name in (SPEC, "points-*.parquet"):
+            clear(self.folder, name)
 
     def _begin(self, *, resume: bool) -> None:
         """Say what is swept, unless the folder says so already."""

@@ -5,15 +5,16 @@ same seed gives the same search, whoever computes it.
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from xpos_viz.choice import check_choice
 from xpos_viz.choosing.front import ranked
@@ -21,7 +22,16 @@ from xpos_viz.choosing.goals import Goal
 from xpos_viz.choosing.ranges import Range, Span
 from xpos_viz.choosing.records import Batch, rows
 from xpos_viz.choosing.spec import Spec
-from xpos_viz.choosing.working import Lacking, packed, work_on
+from xpos_viz.choosing.working import (
+    TRIES,
+    Lacking,
+    hopeless,
+    never,
+    packed,
+    sent_next,
+    work_on,
+    worker_ended,
+)
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.entry import check_whole
 
@@ -82,7 +92,9 @@ def search(
 ) -> pd.DataFrame:
     """Look for the best setting between the ends of the spans.
 
-    Where there are several lengths, a value is the mean over them, as over heads of texts.
+    Where there are several lengths, a value is the mean over them, as over heads of texts, and
+    limits hold at each. A trial that fails at one of them, or whose worker ends again and again,
+    has failed.
 
     Parameters
     ----------
@@ -110,6 +122,8 @@ def search(
     ------
     ValueError
         For an unknown sampler, or numbers out of range.
+    SweepError
+        If no worker lives long enough to compute anything, or keeps all captures at once.
 
     Examples
     --------
@@ -178,18 +192,41 @@ def _computed(spec: Spec, first: int, asked: list["Trial"], executor: Executor) 
         for number, trial in enumerate(asked, first)
     ]
     futures = [executor.submit(work_on, spec, *task) for task in tasks]
-    batches = list[Batch]()
-    for future, task in zip(futures, tasks, strict=True):
-        found = future.result()
-        while isinstance(found, Lacking):
-            found = executor.submit(work_on, spec, *task, packed(found.data)).result()
-        batches.append(found)
+    batches = [
+        _batch(spec, task, executor, future) for task, future in zip(tasks, futures, strict=True)
+    ]
     return pa.concat_tables(
         rows(spec, batch, parameters) for batch, (_, parameters) in zip(batches, tasks, strict=True)
     )
 
 
-def _columns(trial: "Trial", count: int) -> dict[str, Any]:
+def _batch(
+    spec: Spec,
+    task: tuple[range, Mapping[str, NDArray[np.float64]]],
+    executor: Executor,
+    future: Future[Batch | Lacking],
+) -> Batch:
+    """The points of a trial; if its worker lacks something or ends, it is asked for again."""
+    ended, sent = 0, ()
+    while True:
+        try:
+            found = future.result()
+        except Exception as error:
+            if not worker_ended(error):
+                raise
+            ended += 1
+            if ended == TRIES and not task[0].start:
+                raise never(error) from error
+            if ended == TRIES:
+                return hopeless(spec, task[0])
+        else:
+            if isinstance(found, Batch):
+                return found
+            sent = sent_next(sent, found)
+        future = executor.submit(work_on, spec, *task, packed(sent))
+
+
+def _columns(trial: "Trial", count: int) -> dict[str, NDArray[np.float64]]:
     """The parameters of a trial, as columns of its points."""
     return {name: np.full(count, value, dtype=np.float64) for name, value in trial.params.items()}
 
@@ -200,14 +237,14 @@ def _tell(
     """Tell the study what came of its trials, in the order in which it asked."""
     from optuna.trial import TrialState  # noqa: PLC0415 - as above
 
-    table = ranked(points, spec).groupby("setting")[[goal.label for goal in spec.goals]]
-    for trial, means in zip(asked, table.mean().itertuples(index=False), strict=True):
-        found = dict(zip(spec.goals, np.array(means, dtype=np.float64)[:, None], strict=True))
-        losses = [goal.weight * goal.loss(found[goal]).item() for goal in _weighted(spec)]
-        if not np.isfinite([*losses, *(value.item() for value in found.values())]).all():
+    for trial, (_, lengths) in zip(asked, ranked(points, spec).groupby("setting"), strict=True):
+        found = {goal: lengths[goal.label].to_numpy(dtype=np.float64) for goal in spec.goals}
+        means = {goal: values.mean(keepdims=True) for goal, values in found.items()}
+        losses = [goal.weight * goal.loss(means[goal]).item() for goal in _weighted(spec)]
+        if not np.isfinite([*losses, *(mean.item() for mean in means.values())]).all():
             study.tell(trial, state=TrialState.FAIL)
             continue
         for goal in spec.goals:
             if goal.limited:
-                trial.set_constraint(goal.label, goal.beyond(found[goal]).item())
+                trial.set_constraint(goal.label, goal.beyond(found[goal]).max().item())
         study.tell(trial, losses if sampler.several else [sum(losses)])

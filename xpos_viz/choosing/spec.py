@@ -68,7 +68,8 @@ class Text:
     Raises
     ------
     ValueError
-        For neither or both, an unknown sample, or layers or heads that it has not.
+        For neither or both, an unknown sample, or layers or heads that a sample has not; those
+        of data, which need not be here yet, are what :meth:`check` looks at.
 
     Examples
     --------
@@ -90,10 +91,15 @@ class Text:
         if self.sample:
             with at("sample"):
                 check_choice("sample", self.sample, SAMPLES)
-            for name, have in (("layers", self._capture.place), ("heads", self._capture.key_head)):
-                with at(name):
-                    for number in getattr(self, name):
-                        have(number)
+            self.check()
+
+    def check(self) -> None:
+        """Raise ValueError for layers or heads that it has not, or data that are not kept."""
+        capture = self._capture
+        for name, have in (("layers", capture.place), ("heads", capture.key_head)):
+            with at(name):
+                for number in getattr(self, name):
+                    have(number)
 
     @property
     def _capture(self) -> Capture:

@@ -8,16 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from xpos_viz.choice import check_choice
 from xpos_viz.choosing import located
 from xpos_viz.choosing.located import PartError, at
 from xpos_viz.choosing.spec import Spec
+from xpos_viz.inputs import Capture
 from xpos_viz.inputs.captured import keep
-from xpos_viz.inputs.files import read_capture
+from xpos_viz.inputs.files import WrongOrderError, read_capture
 from xpos_viz.inputs.rotation import before_rotation
 
 _TABLE = re.compile(r"\s*(\[\[?)\s*([^\]\[]+?)\s*\]\]?\s*(#.*)?$")
 _ENTRY = re.compile(r"\s*([\w\-.\s\"']+?)\s*=")
 _OF_FILES = ("file", "order", "rotated")
+_OF_TEXTS = ("sample", *_OF_FILES, "layers", "heads")
 
 
 def read_spec(path: str | Path) -> Spec:
@@ -48,7 +51,11 @@ def read_spec(path: str | Path) -> Spec:
     path = Path(path)
     entries = _entries(path)
     with lines_of(path):
-        return Spec.from_dict(_with_files(entries, path.parent))
+        spec = Spec.from_dict(_with_files(entries, path.parent))
+        for place, each in enumerate(spec.texts):
+            with at("texts", place):
+                each.check()
+        return spec
 
 
 @contextmanager
@@ -122,12 +129,37 @@ def _with_files(entries: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _with_file(text: object, folder: Path) -> object:
     """The same text, with a hash for its file."""
-    if not isinstance(text, dict) or "file" not in text:
+    if not isinstance(text, dict):
         return text
-    with at("file"):
-        capture = read_capture(folder / str(text["file"]), reading=str(text.get("order", "")))
+    _check_keys(text)
+    if "sample" in text:
+        return text
+    capture = _read(text, folder)
     if "rotated" in text:
         with at("rotated"):
             capture = before_rotation(capture, text["rotated"])
     rest = {key: value for key, value in text.items() if key not in _OF_FILES}
     return {**rest, "data": keep(capture)}
+
+
+def _read(text: dict[str, Any], folder: Path) -> Capture:
+    """The capture of a text; a wrong order is an error of that, all else of the file."""
+    try:
+        return read_capture(folder / str(text["file"]), reading=str(text.get("order", "")))
+    except ValueError as error:
+        ordered = isinstance(error, WrongOrderError) and "order" in text
+        raise PartError(str(error), ("order" if ordered else "file",)) from error
+
+
+def _check_keys(text: dict[str, Any]) -> None:
+    """Raise ValueError for a key that a text has not, or a text without a sample or a file."""
+    sampled = "sample" in text
+    legal = tuple(key for key in _OF_TEXTS if not (sampled and key in _OF_FILES))
+    for key in text:
+        with at(key):
+            check_choice("key of a text", key, legal)
+    if not sampled and "file" not in text:
+        raise ValueError(
+            'a text must have a sample or a file, got neither; use sample = "tidebook", '
+            "for instance."
+        )

@@ -3,6 +3,9 @@
 A capture is sent along with a batch only after a worker said that it lacks it, and is kept there by
 its hash. An executor does not say who takes a batch, so in the beginning a capture is sent at most
 once for each batch that is under way at a time, and later only where a worker is new.
+
+What is lacking is sent with all that was sent with the batch before, so that who takes it next has
+everything; a worker that still lacks some of it cannot keep so much at once.
 """
 
 import math
@@ -13,24 +16,84 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from xpos_viz.choosing.records import Batch
 from xpos_viz.choosing.spec import Case, Spec, experiment
 from xpos_viz.inputs.captured import keep, lookup
+from xpos_viz.limits import LIMITS
+from xpos_viz.one_core import one_core
+
+TRIES = 3
+"""How often the worker of one point may end before the point counts as failed."""
+
+TIMES = 2
+"""How often a capture may be sent with one batch."""
+
+_ENDED = ("BrokenExecutor", "KilledWorker")  # errors by which executors say that a worker ended
 
 
 @dataclass(frozen=True)
 class Lacking:
-    """That a worker has not what it needs: the hashes of captures."""
+    """That a worker has not what it needs.
+
+    Parameters
+    ----------
+    data
+        The hashes of captures.
+    kept
+        How many bytes of captures it keeps.
+    """
 
     data: tuple[str, ...]
+    kept: int
+
+
+class SweepError(RuntimeError):
+    """That nobody can compute a sweep."""
+
+
+def sent_next(sent: tuple[str, ...], lacking: Lacking) -> tuple[str, ...]:
+    """Return what is sent with a batch after a worker lacked something, each as often as it was.
+
+    Raises
+    ------
+    SweepError
+        If something was sent with it twice, and is lacking still.
+    """
+    if any(sent.count(name) >= TIMES for name in lacking.data):
+        needed = sum(lookup(name).bytes for name in {*sent, *lacking.data})
+        raise SweepError(
+            f"a worker must keep {needed:,} bytes of captures at once, got one that keeps "
+            f"{lacking.kept:,}; set XPOS_VIZ_MAX_KEPT for the workers, or use fewer texts."
+        )
+    return (*sent, *lacking.data)
+
+
+def worker_ended(error: Exception) -> bool:
+    """Whether an executor says that a worker ended; by name, for dask need not be there."""
+    return any(kind.__name__ in _ENDED for kind in type(error).__mro__)
+
+
+def hopeless(spec: Spec, points: range) -> Batch:
+    """Return points that end their workers, each with that as its error."""
+    said = f"its worker ended {TRIES} times; there may be too little memory for it"
+    values = np.full((len(points), len(spec.goals)), np.nan)
+    return Batch(points, values, (said,) * len(points), 0.0)
+
+
+def never(error: Exception) -> SweepError:
+    """Return what is said where workers end before they have computed anything."""
+    return SweepError(
+        f"no worker lives long enough to compute anything, got {type(error).__name__}: "
+        f"{error}; use fewer workers if memory is short, and in a script of your own "
+        'start a sweep under `if __name__ == "__main__":`.'
+    )
 
 
 def packed(data: tuple[str, ...]) -> tuple[bytes, ...]:
-    """Return captures as they are sent."""
-    return tuple(pickle.dumps(lookup(name)) for name in data)
+    """Return captures as they are sent, each once."""
+    return tuple(pickle.dumps(lookup(name)) for name in dict.fromkeys(data))
 
 
 def work(spec: Spec, points: range, sent: tuple[bytes, ...] = ()) -> Batch | Lacking:
@@ -68,10 +131,14 @@ def work_on(
     return _prepared(spec, sent) or computed(_same(spec), points, parameters, start)
 
 
+@one_core()
 def computed(
     spec: Spec, points: range, parameters: Mapping[str, NDArray[np.float64]], start: float
 ) -> Batch:
-    """Compute the goals of points with some parameters, one of each for each point."""
+    """Compute the goals of points with some parameters, one of each for each point.
+
+    One core does it, so that sums are the same everywhere, to the last bit.
+    """
     values = np.full((len(points), len(spec.goals)), np.nan)
     errors = list[str | None]()
     for row, point in enumerate(points):
@@ -82,13 +149,11 @@ def computed(
 
 
 def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
-    """Keep what was sent, and compute with one thread; return what is missing, if anything is."""
+    """Keep what was sent; return what is missing, if anything is."""
     for each in sent:
         keep(pickle.loads(each))
     lacking = tuple(name for name in spec.data if not _has(name))
-    if torch.get_num_threads() != 1:  # so that sums are the same everywhere, to the last bit
-        torch.set_num_threads(1)
-    return Lacking(lacking) if lacking else None
+    return Lacking(lacking, LIMITS.kept) if lacking else None
 
 
 def _computed(

@@ -19,9 +19,9 @@ def command(
 ) -> None:
     """Print the best setting of a sweep for each length.
 
-    FOLDER is that of xpos-viz sweep, which may still be running. The best has the smallest loss,
-    the sum of its objectives times their weights, among those within all limits. Columns are those
-    of xpos_viz.choosing.ranked.
+    FOLDER is that of xpos-viz sweep, which may still be running. The best has the smallest loss
+    among those within all limits: the sum over objectives, each counted from 0 at the best setting
+    tried to its weight at the worst. Columns are those of xpos_viz.choosing.ranked.
     """
     if front and everything:
         raise ValueError("--front and --all are two tables, got both; use one of them.")

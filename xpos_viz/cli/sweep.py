@@ -1,8 +1,11 @@
 """Sweeps from a file, on this machine or on a cluster."""
 
-from collections.abc import Iterator
+import math
+import sys
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 
@@ -21,7 +24,7 @@ from xpos_viz.choosing import (
 from xpos_viz.choosing.specfile import lines_of
 from xpos_viz.cli import INTERRUPTED
 from xpos_viz.cli.command import Command, summary
-from xpos_viz.cli.output import progress, put, tell_failures
+from xpos_viz.cli.output import put, tell_failures
 
 
 @click.command(cls=Command, short_help=summary("sweep"))
@@ -73,21 +76,38 @@ def command(
 def _swept(wanted: Spec, folder: Path, executor: Executor, ahead: int, *, resume: bool) -> Progress:
     """Run a sweep; say what is there if it ends early."""
     try:
-        with progress("Computing the points") as tell:
-            return sweep(
-                wanted,
-                folder,
-                executor,
-                resume=resume,
-                ahead=ahead,
-                report=lambda now: tell(now.share),
-            )
+        with _shown(wanted.total) as report:
+            return sweep(wanted, folder, executor, resume=resume, ahead=ahead, report=report)
     except KeyboardInterrupt:
         executor.shutdown(wait=False, cancel_futures=True)
         click.echo(f"Interrupted; use --resume to go on with what {folder} holds.", err=True)
         click.get_current_context().exit(INTERRUPTED)
     except SweepError as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _shown(total: int) -> Generator[Callable[[Progress], None]]:
+    """Show how many points there are and the time left, on standard error.
+
+    The time is that of the sweep, which does not count what was there before.
+    """
+    with click.progressbar(
+        length=total,
+        label="Computing the points…",
+        show_eta=False,
+        show_pos=True,
+        item_show_func=_left,
+        file=sys.stderr,
+    ) as bar:
+        yield lambda now: bar.update(now.done - bar.pos, now)
+
+
+def _left(now: Progress | None) -> str | None:
+    """Say how long the rest takes, once that is known."""
+    if now is None or math.isinf(now.left):
+        return None
+    return f"{timedelta(seconds=math.ceil(now.left))} left"
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from xpos_viz.curves import decay_curve, lag_counts, resolution
 from xpos_viz.encoding import rope, xpos
 from xpos_viz.lessons.model import Chapter, Control, Heights, Lines, Matrix, Numbers, Seen, Step
 from xpos_viz.module import RotaryXPos
+from xpos_viz.one_core import one_core
 
 # -- resolution
 
@@ -169,12 +170,8 @@ def attend(name: str, tokens: int) -> Tensor:
 
 def timed(name: str, tokens: int) -> float:
     """How long attention takes one core, this once, in seconds."""
-    cores = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_core():
         return timeit(partial(attend, name, tokens), timer=_CLOCK, number=1)
-    finally:
-        torch.set_num_threads(cores)
 
 
 def seconds(tokens: int) -> float:

@@ -5,13 +5,11 @@ seed differs; and all are measured on the same bytes.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import pandas as pd
-import torch
 
 from xpos_viz import limits
 from xpos_viz.choice import check_choice
@@ -24,6 +22,7 @@ from xpos_viz.lab.model import SETTINGS, Transformer, check_trainable, encoding_
 from xpos_viz.lab.results import of_run
 from xpos_viz.lab.store import State
 from xpos_viz.lab.training import Run, train
+from xpos_viz.one_core import one_core
 from xpos_viz.studies.kept import Kept
 
 SETTING = SETTINGS["quick"]
@@ -193,7 +192,7 @@ def _learn(trained: Trained, report: Report) -> Learned:
             f"models are not trained here, got {trained.text}; set {limits.TRAINING}=on, or use "
             "xpos-viz lab train."
         )
-    with _one_core():
+    with one_core():
         run = Run(SETTING, trained.encoding, trained.seed, _corpus())
         train(run, lambda run: report(_so_far(run, _TRAINING * run.step / run.setting.steps)))
         state = run.state().half()
@@ -211,17 +210,6 @@ def _learn(trained: Trained, report: Report) -> Learned:
 def _so_far(run: Run, share: float) -> Progress:
     """How far a run is."""
     return Progress(tuple(run.losses), share)
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """Compute with one thread, so that sums are the same everywhere and others have the rest."""
-    cores = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(cores)
 
 
 @cache

@@ -11,8 +11,15 @@ model's RoPE), `text` with `offsets`, `query_positions`, `key_positions`, and wh
 apart, and those of layers or heads may be missing.
 """
 
-from xpos_viz.inputs.files.orders import UnclearOrderError, readings
+from xpos_viz.inputs.files.orders import UnclearOrderError, WrongOrderError, readings
 from xpos_viz.inputs.files.reading import read_capture
 from xpos_viz.inputs.files.saving import capture_bytes, save_capture
 
-__all__ = ["UnclearOrderError", "capture_bytes", "read_capture", "readings", "save_capture"]
+__all__ = [
+    "UnclearOrderError",
+    "WrongOrderError",
+    "capture_bytes",
+    "read_capture",
+    "readings",
+    "save_capture",
+]

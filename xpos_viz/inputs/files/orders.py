@@ -22,6 +22,10 @@ _TIERS: tuple[tuple[str, ...], ...] = (
 _SHOWN = 4
 
 
+class WrongOrderError(ValueError):
+    """That shapes cannot be read in the order that was chosen."""
+
+
 class UnclearOrderError(ValueError):
     """Raised where shapes can be read in several ways.
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from xpos_viz.encoding import Encoding, rope
 from xpos_viz.inputs.capture import Capture
-from xpos_viz.inputs.files.orders import STANDARD, order_of, readings, sizes
+from xpos_viz.inputs.files.orders import STANDARD, WrongOrderError, order_of, readings, sizes
 from xpos_viz.inputs.labels import pieces
 from xpos_viz.limits import Limits
 
@@ -62,15 +62,17 @@ class Parts:
         ------
         UnclearOrderError
             If there are several and none was chosen.
+        WrongOrderError
+            If there is not the one that was chosen.
         ValueError
-            If there is none, or not the one that was chosen.
+            If there is none.
         """
         chosen = reading or self.words.get("reading", "")
         if not chosen:
             return order_of(self.q.shape, self.k.shape, **self.known)
         legal = readings(self.q.shape, self.k.shape, **self.known)
         if chosen not in legal:
-            raise ValueError(
+            raise WrongOrderError(
                 f"the shapes {tuple(self.q.shape)} of q and {tuple(self.k.shape)} of k cannot be "
                 f"read as {chosen!r:.60}; use {' or '.join(map(repr, legal[:2])) or STANDARD}."
             )

@@ -43,6 +43,8 @@ def read_capture(
     ------
     UnclearOrderError
         If the shapes can be read in several ways; a ValueError, with the `readings`.
+    WrongOrderError
+        If they cannot be read in that order; a ValueError.
     ValueError
         For anything else that is no capture, or more than the limits.
     OSError
