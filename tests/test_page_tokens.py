@@ -4,14 +4,17 @@ import json
 import re
 
 import pytest
+import torch
 
 from tests import apptest
 from tests.apptest import MADE, SHORT, address, again, control, words
 from tests.drawn import spec
+from xpos_viz import xpos
 from xpos_viz.figures import plotly_pen
 from xpos_viz.figures.passage import markup
 from xpos_viz.figures.tokens import bars, head_maps, tinted
-from xpos_viz.inputs import Sample
+from xpos_viz.inputs import Capture, Sample
+from xpos_viz.inputs.captured import keep
 from xpos_viz.inputs.sample import SAMPLES, token_labels
 from xpos_viz.state import from_address
 from xpos_viz.studies.tokens import all_heads, read
@@ -30,6 +33,12 @@ STILL = {
     "XPos (base 100,000, γ 0.4, B 10¹²) is all but RoPE here.",
     "zh": "对查询 20，没有权重的变化超过 0.0001 个百分点：此时 "
     "XPos（底数 100,000，γ 0.4，B 10¹²）几乎就是 RoPE。",
+}
+ITSELF = {
+    "en": "For query 4 no weight changes: XPos (base 10,000, γ 0.4, B 64) is the model's own "
+    "encoding. Move γ or B to see what another decay would change.",
+    "zh": "对查询 4，没有权重变化：XPos（底数 10,000，γ 0.4，B 64）就是模型自己的编码。"
+    "移动 γ 或 B，可以看到另一种衰减会改变什么。",
 }
 HEADS_STILL = {
     "en": "In the maps of the 9 heads of layer 8 nothing changes by more than 0.0001 percentage "
@@ -191,6 +200,16 @@ def test_an_encoding_that_is_all_but_rope(language):
     still, heads = said(page)
     assert (still, heads) == (STILL[language], HEADS_STILL[language])
     assert "xv-gain-" not in passage(page).split("</p>")[-1]
+
+
+@pytest.mark.parametrize("language", ITSELF)
+def test_an_encoding_that_is_the_models_own(language):
+    q, k = torch.randn(2, 1, 2, 6, 8, generator=torch.Generator().manual_seed(3))
+    data = keep(Capture(q, k, encodings=(xpos(8, scale_base=64.0),)))
+    given = {"source": "capture", "data": data, "query": "4", "lang": language}
+    same, _ = said(opened(given | {"scale_base": "64"}))
+    assert same == ITSELF[language]
+    assert len(said(opened(given | {"scale_base": "32"}))) == 5
 
 
 @pytest.mark.parametrize("parameters", [{"gamma": "5e-324"}, {"scale_base": "5e-324"}], ids=str)

@@ -58,6 +58,9 @@ def test_models_are_trained_measured_and_summed_up(tmp_path, story):
     assert (printed, code) == ("", 0)
     done = [line for line in said.splitlines() if line.startswith("Measuring")]
     assert done == [f"Measuring {name}…" for name in sorted(names)]
+    announced = said.splitlines()[1]
+    assert announced.startswith("6 models to measure: about ")
+    assert announced.endswith(" s.")
     table = pd.read_parquet(out / "results.parquet")
     assert [*table.columns] == [
         *("run", "setting", "encoding", "seed"),

@@ -173,6 +173,7 @@ class _Run:
         self._spec, self._executor, self._records, self._ahead = spec, executor, records, ahead
         self._gaps, self._again, self._suspects = deque(records.gaps), deque(), deque[_Task]()
         self._waiting: dict[Future[Batch | Lacking], _Task] = {}
+        self._lacking = set[str]()  # workers that said so, and have computed nothing since
         self._missing = sum(map(len, self._gaps))
         self._pace, self._begun = math.nan, time.monotonic()
         self._before = spec.total - self._missing
@@ -225,9 +226,10 @@ class _Run:
 
     def _next(self) -> _Task | None:
         """What is to be computed next."""
-        for known in (self._again, self._suspects):
-            if known:
-                return known.popleft()
+        if self._again:
+            return self._sent()
+        if self._suspects:
+            return self._suspects.popleft()
         if not self._gaps:
             return None
         gap = self._gaps.popleft()
@@ -235,6 +237,13 @@ class _Run:
         if len(gap) > size:
             self._gaps.appendleft(gap[size:])
         return _Task(gap[:size])
+
+    def _sent(self) -> _Task | None:
+        """A batch that came back, with what is lacking; one for each worker that lacks it."""
+        under_way = sum(bool(task.sent) for task in self._waiting.values())
+        if under_way < len(self._lacking):
+            return self._again.popleft()
+        return None if self._lacking else replace(self._again.popleft(), sent=())
 
     def _size(self) -> int:
         """Points of a batch that takes as long as it is to; less in the end, so that all end."""
@@ -247,7 +256,9 @@ class _Run:
     def _came(self, task: _Task, found: Batch | Lacking) -> None:
         """Keep a batch, or send what its worker lacks."""
         if isinstance(found, Lacking):
+            self._lacking.add(found.worker)
             return self._again.append(replace(task, sent=sent_next(task.sent, found)))
+        self._lacking.discard(found.worker)
         pace = found.seconds / len(found.points)
         fresh = 1.0 if math.isnan(self._pace) else _FRESH
         self._pace = pace if fresh == 1.0 else (1 - fresh) * self._pace + fresh * pace
@@ -267,7 +278,8 @@ class _Run:
         )
 
     def _lost(self, task: _Task, error: Exception) -> None:
-        """Suspect a batch whose worker ended."""
+        """Suspect a batch whose worker ended; which one it was is not known."""
+        self._lacking.clear()
         points, half = task.points, len(task.points) // 2
         if not task.losses:
             self._suspects.append(replace(task, losses=1))

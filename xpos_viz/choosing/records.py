@@ -42,12 +42,15 @@ class Batch:
         Why a point failed, or None, for each.
     seconds
         How long it took.
+    worker
+        Who did it, as they call themselves.
     """
 
     points: range
     values: NDArray[np.float64]
     errors: tuple[str | None, ...]
     seconds: float
+    worker: str = ""
 
     @property
     def failed(self) -> int:

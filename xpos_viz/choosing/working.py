@@ -1,15 +1,17 @@
 """What a worker does with some points; it may be a thread, a process, or another computer.
 
 A capture is sent along with a batch only after a worker said that it lacks it, and is kept there by
-its hash. An executor does not say who takes a batch, so in the beginning a capture is sent at most
-once for each batch that is under way at a time, and later only where a worker is new.
+its hash. An executor does not say who takes a batch, so workers say who they are, and a sweep sends
+a capture once for each that lacks it; once more only if another one took the batch.
 
 What is lacking is sent with all that was sent with the batch before, so that who takes it next has
 everything; a worker that still lacks some of it cannot keep so much at once.
 """
 
 import math
+import os
 import pickle
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,10 +45,13 @@ class Lacking:
         The hashes of captures.
     kept
         How many bytes of captures it keeps.
+    worker
+        Who it is, as it calls itself.
     """
 
     data: tuple[str, ...]
     kept: int
+    worker: str
 
 
 class SweepError(RuntimeError):
@@ -145,7 +150,7 @@ def computed(
         given = {name: float(column[row]) for name, column in parameters.items()}
         case = spec.cases[point % len(spec.cases)]
         errors.append(_computed(spec, case, given, values[row]))
-    return Batch(points, values, tuple(errors), time.perf_counter() - start)
+    return Batch(points, values, tuple(errors), time.perf_counter() - start, _me())
 
 
 def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
@@ -153,7 +158,12 @@ def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
     for each in sent:
         keep(pickle.loads(each))
     lacking = tuple(name for name in spec.data if not _has(name))
-    return Lacking(lacking, LIMITS.kept) if lacking else None
+    return Lacking(lacking, LIMITS.kept, _me()) if lacking else None
+
+
+def _me() -> str:
+    """Who this process is, of all on the computers of a cluster."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _computed(

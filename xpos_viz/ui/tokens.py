@@ -116,7 +116,8 @@ def _seen(reading: Reading, heads: Heads, text: Text) -> list[str]:
     own = family_name(reading.own.family, text)
     if reading.still:
         query, xpos = number(reading.query), label(reading.encoding, text)
-        return [text("tokens.still", query=query, own=own, xpos=xpos), heads_words(heads, text)]
+        key = "itself" if reading.own == reading.encoding else "still"
+        return [text(f"tokens.{key}", query=query, own=own, xpos=xpos), heads_words(heads, text)]
     before, after, head = reading.before, reading.after, heads.inputs.head
     return [
         _ends(reading, text),

@@ -1,12 +1,15 @@
 """What the models of a folder lose in texts longer than those they learned from."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import pandas as pd
+from torch import Tensor
 
 from xpos_viz.cli.command import Command
-from xpos_viz.cli.lab.shared import corpus_option, goes_on, say
+from xpos_viz.cli.lab.shared import corpus_option, goes_on, say, spoken
 from xpos_viz.cli.output import progress, provenance, save
 from xpos_viz.export.data import RECIPE, parquet
 from xpos_viz.lab.corpus import Corpus, corpus_at
@@ -14,6 +17,8 @@ from xpos_viz.lab.evaluation import windows
 from xpos_viz.lab.results import RUNS, of_run, read_results, told
 from xpos_viz.lab.store import ENDING, RESULTS, State
 from xpos_viz.writing import check
+
+_TIMED = 2  # texts, by which the time is estimated
 
 
 @click.command("eval", cls=Command, short_help="Measure what the models of a folder lose.")
@@ -24,7 +29,7 @@ def command(folder: Path, corpus: Path | None) -> None:
 
     A row for each number: bits per byte by length, mask and place, the paired excess over windows
     of the training length, mean logits by lag and their resolution. Models that are measured
-    already are not measured again.
+    already are not measured again. Says how long it will take.
     """
     check(path := folder / RESULTS)
     states = {found.stem: State.read(found) for found in sorted(folder.glob(f"*{ENDING}"))}
@@ -51,16 +56,33 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
         for name, state in done.items()
         if measured_on.get(name) == state.words
     }
-    left = [name for name in done if name not in parts]
-    if not left:
+    left = {name: state for name, state in done.items() if name not in parts}
+    texts = {name: windows(corpus, state.recipe.setting) for name, state in left.items()}
+    if left:
+        click.echo(f"{len(left)} models to measure: about {_estimate(left, texts)}.", err=True)
+    else:
         click.echo(f"All {len(done)} models are measured already.", err=True)
-    for name in left:
+    for name, state in left.items():
         with progress(f"Measuring {name}") as report:
-            texts = windows(corpus, done[name].recipe.setting)
-            parts[name] = of_run(name, done[name], texts, report)
+            parts[name] = of_run(name, state, texts[name], report)
         table = pd.concat([parts[each] for each in done if each in parts], ignore_index=True)
         runs = told({each: done[each] for each in parts})
         save(path, parquet(table, {RECIPE: provenance(), RUNS: runs}))
+
+
+def _estimate(left: dict[str, State], texts: dict[str, Tensor]) -> str:
+    """How long it takes, by few texts of one model of each kind, which are thrown away."""
+    kinds = {name: replace(state.recipe, seed=0) for name, state in left.items()}
+    one_of = {kind: name for name, kind in kinds.items()}
+    each = {kind: _timed(left[name], texts[name]) for kind, name in one_of.items()}
+    return spoken(sum(each[kind] * len(texts[name]) for name, kind in kinds.items()))
+
+
+def _timed(state: State, texts: Tensor) -> float:
+    """Seconds of a text."""
+    some, start = texts[:_TIMED], time.perf_counter()
+    of_run("", state, some)
+    return (time.perf_counter() - start) / len(some)
 
 
 def _check_corpus(corpus: Corpus, done: dict[str, State]) -> None:

@@ -30,3 +30,9 @@ def goes_on(folder: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo(f"Interrupted; the same command goes on from what is in {folder}.", err=True)
         click.get_current_context().exit(INTERRUPTED)
+
+
+def spoken(seconds: float) -> str:
+    """Return how long something takes, in words."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

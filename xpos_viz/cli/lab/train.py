@@ -9,7 +9,7 @@ import click
 import pandas as pd
 
 from xpos_viz.cli.command import Command
-from xpos_viz.cli.lab.shared import corpus_option, goes_on, say
+from xpos_viz.cli.lab.shared import corpus_option, goes_on, say, spoken
 from xpos_viz.cli.numbers import wholes_of, words_of
 from xpos_viz.cli.output import progress, put
 from xpos_viz.lab.corpus import Corpus, corpus_at
@@ -98,7 +98,7 @@ def _announce(setting: Setting, corpus: Corpus, left: dict[tuple[int, str], int]
     each = {name: _timed(Run(setting, encoding_of(setting, name), 0, corpus)) for name in names}
     seconds = sum(steps * each[name] for (_, name), steps in left.items() if steps)
     steps = sum(left.values())
-    click.echo(f"{len(left)} runs, {steps:,} steps to do: about {_spoken(seconds)}.", err=True)
+    click.echo(f"{len(left)} runs, {steps:,} steps to do: about {spoken(seconds)}.", err=True)
 
 
 def _timed(run: Run) -> float:
@@ -108,12 +108,6 @@ def _timed(run: Run) -> float:
     for _ in range(_TIMED):
         run.learn()
     return (time.perf_counter() - start) / _TIMED
-
-
-def _spoken(seconds: float) -> str:
-    """How long something takes, in words."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _told(path: Path) -> dict[str, object]:
