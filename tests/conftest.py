@@ -28,8 +28,9 @@ LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 @pytest.fixture
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the application puts into the environment ends with the test."""
+    """What pages put into the environment ends with the test; they wait, however busy it is."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr("xpos_viz.ui.work.MOMENT", 60.0)
 
 
 def find_chromium() -> str | None:

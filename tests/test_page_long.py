@@ -19,13 +19,7 @@ from xpos_viz.ui import long as module
 from xpos_viz.ui import work
 
 SMALL = {"long_length": "4096"}
-pytestmark = pytest.mark.usefixtures("steady", "patient")
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """Results are waited for, however busy the machine is."""
-    monkeypatch.setattr(work, "MOMENT", 60.0)
+pytestmark = pytest.mark.usefixtures("steady")
 
 
 @pytest.fixture

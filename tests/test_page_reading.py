@@ -10,18 +10,11 @@ from xpos_viz.figures.reading import costs_curves, lost_words, shaded
 from xpos_viz.studies.lab import MODELS, Lab
 from xpos_viz.studies.reading import Read, costs
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui import work
 
 __all__ = ["untrained"]
 SMALL = {"lab_size": "quick", "models": "rope,xpos_half"}
 TEXT = "The tide, é 潮, comes in <b>\n" * 4
-pytestmark = pytest.mark.usefixtures("steady", "patient", "untrained")
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """Results are waited for, however busy the machine is."""
-    monkeypatch.setattr(work, "MOMENT", 60.0)
+pytestmark = pytest.mark.usefixtures("steady", "untrained")
 
 
 def opened(**more):

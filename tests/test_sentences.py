@@ -13,7 +13,7 @@ from xpos_viz.limits import LIMITS, MODELS, Limits
 from xpos_viz.models import capture
 from xpos_viz.models.shelf import offered
 from xpos_viz.texts import LANGUAGES, texts
-from xpos_viz.ui import sentences
+from xpos_viz.ui import sentences, work
 
 pytestmark = pytest.mark.usefixtures("steady", "shelf")
 
@@ -171,6 +171,7 @@ def test_models_are_read_one_at_a_time(monkeypatch):
     turn = threading.Semaphore(0)
     monkeypatch.setattr(sentences, "_turn", turn)
     app = asked(opened())
+    monkeypatch.setattr(work, "MOMENT", 0.0)
     app = again(app.button(key="read_sentence").click())
     assert [each.proto.text for each in app.get("progress")] == [EN("work.waiting")]
     turn.release()
@@ -180,6 +181,7 @@ def test_models_are_read_one_at_a_time(monkeypatch):
 def test_reading_can_be_stopped(monkeypatch):
     monkeypatch.setattr(sentences, "_turn", threading.Semaphore(0))
     app = asked(opened())
+    monkeypatch.setattr(work, "MOMENT", 0.0)
     app = again(app.button(key="read_sentence").click())
     app = again(app.button(key="stop_sentence_read").click())
     assert not app.get("progress")

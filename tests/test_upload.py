@@ -31,12 +31,7 @@ from xpos_viz.ui import upload
 ROOT = Path(xpos_viz.__file__).parent.parent
 HOSTILE = ("<script>alert(1)</script>", " **bold**", " [a](b) $x$", "\u202eevil", "\x1b[31m")
 NONE = "0" * 64
-
-
-@pytest.fixture(autouse=True)
-def steady(monkeypatch):
-    """What the application puts into the environment ends with the test."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+pytestmark = pytest.mark.usefixtures("steady")
 
 
 def capture(**changes):

@@ -58,7 +58,7 @@ def test_a_cell_and_a_point_of_the_front_are_chosen_by_a_click(visit):
         page.mouse.down()
         page.mouse.up()
         becomes(lambda: parameters(page).get("gamma"), gamma, "the γ of a cell")
-        assert parameters(page)["scale_base"] == "8190"
+        assert parameters(page)["scale_base"] == "8192"
         settled(page)
     end = charts.nth(2).locator(".scatterlayer .trace").last.locator(".point").first
     end.scroll_into_view_if_needed()

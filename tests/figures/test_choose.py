@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from xpos_viz.choosing.landscape import landscape
-from xpos_viz.figures.choose import BARRED, BEST, FRONT, best_words, front_curve, goal_map
+from xpos_viz.figures.choose import (
+    BARRED,
+    BEST,
+    FRONT,
+    best_words,
+    edge_words,
+    front_curve,
+    goal_map,
+)
 from xpos_viz.pictures.choose import asked
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
@@ -96,7 +104,30 @@ def test_what_is_set_now_has_a_ring_and_a_dot_beside_the_front():
     assert {mark.line for mark in curves.marks} == {0}
     marks = front_curve(shown, EN, int(shown.front["setting"][1])).marks
     assert [mark.line for mark in marks[:3]] == [0, 1, 0]
-    assert all(mark.read.startswith("γ ") for mark in marks)
+    assert all(mark.read.startswith(("γ ", "★ γ ")) for mark in marks)
+
+
+def test_the_best_setting_is_marked_on_the_front():
+    shown = found(second_goal="envelope_left")
+    best, curves = shown.allowed.iloc[0], front_curve(shown, EN)
+    (starred,) = (mark for mark in curves.named if mark.label.startswith(f"{BEST} "))
+    assert (starred.x, starred.y) == (best["half_life"], best["envelope_left"])
+    assert starred.label == f"{BEST} γ {best['gamma']:g}, B {best['scale_base']:,g}"
+    assert curves.notes == (EN("choose.front_note"), EN("choose.mark", best=BEST))
+
+
+@pytest.mark.parametrize(
+    ("address", "ends"),
+    [
+        ({}, ""),
+        ({"goal": "resolution"}, "smallest γ 0.05, smallest B 32"),
+        ({"goal": "envelope_left"}, "largest γ 3.2, largest B 8,192"),
+    ],
+    ids=str,
+)
+def test_a_best_setting_at_an_end_of_what_was_tried_is_told(address, ends):
+    said = f"That lies at an end of what was tried ({ends}), so a better one may lie beyond it."
+    assert edge_words(found(**address), EN) == [said] * bool(ends)
 
 
 def test_what_is_beyond_a_limit_is_crossed_out_and_said():

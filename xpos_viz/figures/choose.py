@@ -82,14 +82,17 @@ def front_curve(found: Landscape, text: Text, chosen: int | None = None) -> Curv
     first, second = found.spec.goals
     front, table = found.front, found.table
     x, y = (front[goal.label].to_numpy(np.float64) for goal in (first, second))
-    named = {0, len(front) // 2, len(front) - 1}
+    best = found.allowed["setting"].head(1).tolist()
+    rows = [row for _, row in front.iterrows()]
+    read = [f"{BEST} " * (row["setting"] in best) + setting(row, text) for row in rows]
+    named = {0, len(front) // 2, len(front) - 1, *np.flatnonzero(front["setting"].isin(best))}
     marks = [
         Mark(
             *(float(x[place]), float(y[place]), words if place in named else ""),
-            line=int(front["setting"][place] == chosen),
+            line=int(row["setting"] == chosen),
             read=words,
         )
-        for place, words in enumerate(setting(row, text) for _, row in front.iterrows())
+        for place, (row, words) in enumerate(zip(rows, read, strict=True))
     ]
     now = table[(table["setting"] == chosen) & table["allowed"]]
     dot = [now[goal.label].to_numpy(np.float64) for goal in (first, second)]
@@ -106,7 +109,7 @@ def front_curve(found: Landscape, text: Text, chosen: int | None = None) -> Curv
             *[Curve(text("choose.set_now"), *dot)] * len(now),
         ),
         marks=tuple(marks),
-        notes=(text("choose.front_note"),),
+        notes=(text("choose.front_note"), text("choose.mark", best=BEST)),
     )
 
 
@@ -157,6 +160,19 @@ def best_words(found: Landscape, text: Text) -> str:
         for goal in found.spec.goals
     ]
     return text("choose.best", setting=setting(row, text), reached=listed(reached, text))
+
+
+def edge_words(found: Landscape, text: Text) -> list[str]:
+    """Say of which ranges the best setting is an end, if of any."""
+    ranges = {"gamma": found.gammas, "scale_base": found.scale_bases}
+    ends = [
+        text(f"choose.ends.{name}_{end}", value=number(row[name]))
+        for _, row in found.allowed.head(1).iterrows()
+        for name, values in ranges.items()
+        for end, value in (("least", values[0]), ("most", values[-1]))
+        if row[name] == value
+    ]
+    return [text("choose.edge", ends=listed(ends, text))] * bool(ends)
 
 
 def _valued(value: float, goal: Goal, text: Text) -> str:

@@ -12,7 +12,7 @@ from xpos_viz.choosing.landscape import BUDGETS, WANTED, Landscape, bare, landsc
 from xpos_viz.choosing.spec import Spec
 from xpos_viz.encoding import REGISTRY
 from xpos_viz.encoding.steps import GAMMAS, SCALE_BASES
-from xpos_viz.figures.choose import best_words, goal_words, setting, unit
+from xpos_viz.figures.choose import best_words, edge_words, goal_words, setting, unit
 from xpos_viz.figures.words import counted, number, percent, rounded
 from xpos_viz.pictures.choose import asked, goals_of, pictures_of, set_now
 from xpos_viz.state import State, to_address
@@ -217,7 +217,7 @@ def _take(found: Landscape, settings: Sequence[int], place: int) -> None:
 
 def _seen(found: Landscape, text: Text) -> list[str]:
     """Which setting is best, how far each goal goes, and what the front says."""
-    sentences = [best_words(found, text)]
+    sentences = [best_words(found, text), *edge_words(found, text)]
     for goal in found.spec.goals:
         values = found.table[goal.label].dropna()
         if len(values):

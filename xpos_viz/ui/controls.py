@@ -174,7 +174,7 @@ def slide(text: Text, name: str, steps: Iterable[int]) -> None:
 def kept(text: Text, name: str, words: Callable[[str], str]) -> None:
     """Draw what is kept under a name, of which each can be let go."""
     items = getattr(state(), name)
-    if items and widgets.is_shown(name):
+    if widgets.is_shown(name) and items:
         widgets.always(
             partial(st.pills, selection_mode="multi", wrap=True),
             name,

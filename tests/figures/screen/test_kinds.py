@@ -97,6 +97,15 @@ def test_what_may_be_tiny_is_read_by_powers_of_ten():
     assert (trace["hovertemplate"], "text" in trace) == ("%{y:.5~g}", False)
 
 
+def test_dots_at_the_ends_of_a_logarithmic_axis_are_on_it_whatever_logarithm_a_browser_has():
+    described = replace(kinds.curves(logarithmic=True), x_limits=(958.7, 37_000.0))
+    low, high = drawn.spec(draw(described))["layout"]["xaxis"]["range"]
+    for end, limit in ((low, 958.7), (high, 37_000.0)):
+        assert end == pytest.approx(np.log10(limit), abs=1e-8)
+    assert low < np.nextafter(np.log10(958.7), 0)
+    assert high > np.nextafter(np.log10(37_000.0), 9)
+
+
 @pytest.mark.parametrize("logarithmic_y", [False, True])
 def test_a_band_is_closed_and_has_gaps(logarithmic_y):
     """There and back over each piece; on a logarithmic axis it ends where the axis does."""

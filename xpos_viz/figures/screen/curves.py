@@ -24,6 +24,7 @@ from xpos_viz.figures.words import rounded
 from xpos_viz.theme import Ink, stroke
 
 _HEIGHT, _FLAG = 236, 15  # pixels of the axes, and of a line of names above them
+_ROUNDING = 1e-9  # of a logarithmic axis, by which logarithms may differ
 
 
 def draw(curves: Curves, ink: Ink) -> Spec:
@@ -50,18 +51,25 @@ def _across(curves: Curves) -> Spec:
     """What kind of axis the x are on, from the first to the last; dots take no room beside them."""
     low, high = width_limits(curves)
     axis = log_axis(low, high) if curves.logarithmic else {"type": "linear"}
-    ends = np.log10([low, high]) if curves.logarithmic else np.array([low, high])
-    return axis | ({"range": ends.tolist()} if low < high else {})
+    ends = _powers(low, high) if curves.logarithmic else [low, high]
+    return axis | ({"range": ends} if low < high else {})
 
 
 def _up(curves: Curves, ink: Ink) -> Spec:
     """What kind of axis the y are on, to shared ends; a linear one shows where 0 is."""
-    ends = np.array(height_limits(curves))
-    ends = np.log10(ends) if curves.logarithmic_y else ends
-    shared = {"range": ends.tolist()} if curves.y_limits else {}
+    low, high = height_limits(curves)
+    ends = _powers(low, high) if curves.logarithmic_y else [low, high]
+    shared = {"range": ends} if curves.y_limits else {}
     if curves.logarithmic_y:
-        return log_axis(*height_limits(curves)) | shared
+        return log_axis(low, high) | shared
     return {"type": "linear", "zeroline": True, "zerolinecolor": ink.faint} | shared
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """The ends of a logarithmic axis; a browser's logarithm of a dot there may be just beyond."""
+    first, last = math.log10(low), math.log10(high)
+    room = _ROUNDING * (last - first)
+    return [first - room, last + room]
 
 
 def _bands(curves: Curves) -> Iterator[Spec]:
