@@ -265,7 +265,8 @@ class Attention(nn.Module):
             )
             for some in sights
         ]
-        return self.onward(torch.cat(read, -2).transpose(1, 2).flatten(2))
+        whole = torch.cat(read, -2) if len(read) > 1 else read[0]  # one is not copied
+        return self.onward(whole.transpose(1, 2).flatten(2))
 
     def _sight(self, start: int, stop: int, tokens: int, mask: Mask) -> Sight:
         """What queries from start to stop see."""
