@@ -15,6 +15,9 @@ from xpos_viz.ui import HOME, PAGES
 FIRST_BASE = 100_000
 """θ of the first round; each round has another, which no cache knows."""
 
+START = f"{LESSON}&reach=2"
+"""Where every slider that is moved has a step above it."""
+
 LAPS = 1  # untimed, so that the browser has all its scripts
 
 
@@ -56,7 +59,7 @@ def take_laps(browser: Browser, url: str, rounds: int) -> tuple[Steps, Steps]:
     changed: Steps = {name: [] for name in PAGES}
     names = [*list(PAGES)[1:], HOME]
     for number in range(rounds):
-        with opened(browser, OURS, f"{url}?base={FIRST_BASE + number + 1}&{LESSON}") as page:
+        with opened(browser, OURS, f"{url}?base={FIRST_BASE + number + 1}&{START}") as page:
             for name in names * LAPS:
                 reach(page, name)
             change(page, HOME)

@@ -1,5 +1,6 @@
 """The page that chooses γ and B, without a browser: at once, in the background, and in words."""
 
+import json
 import time
 from queue import SimpleQueue
 
@@ -21,13 +22,8 @@ PATIENCE = 30  # seconds
 
 
 def opened(parameters, language="en"):
-    """The page at an address, once a coarse landscape is drawn."""
-    page = apptest.opened("choose", parameters | {"lang": language})
-    for _ in range(100):  # each run waits a moment for long work
-        if page.get("plotly_chart"):
-            break
-        page.run()
-    return page
+    """The page at an address."""
+    return apptest.opened("choose", parameters | {"lang": language})
 
 
 def begin(page):
@@ -97,12 +93,17 @@ def test_a_single_goal_has_no_front():
 
 def test_a_fine_landscape_is_computed_when_asked_and_found_again():
     page = apptest.opened("choose", FINE)
-    assert page.get("plotly_chart") == []
+    assert EN("choose.meanwhile") in [caption.value for caption in page.caption]
+    (chart,) = page.get("plotly_chart")
+    (trace,) = json.loads(chart.proto.spec)["data"]
+    assert len(trace["x"]) == len(trace["y"]) == 9
+    assert not page.dataframe
     (button,) = begin(page)
     assert button.label == "Compute 289 settings"
     again(button.click())
     assert finished(FINE).error is None
     found = apptest.opened("choose", FINE)
+    assert EN("choose.meanwhile") not in [caption.value for caption in found.caption]
     assert begin(found) == []
     assert len(alts(found)) == 1
     assert "γ" in alts(found)[0]

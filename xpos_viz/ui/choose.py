@@ -21,7 +21,7 @@ from xpos_viz.texts import Text, texts
 from xpos_viz.ui import compare, controls, decay, page, runs, sources, tokens, widgets
 from xpos_viz.ui.session import commit, heard, language, state
 from xpos_viz.ui.sweeps import SWEEPS, Sweep
-from xpos_viz.ui.work import shown, working
+from xpos_viz.ui.work import Work, shown, working
 
 LENGTHS = tuple(2**power for power in range(8, 18))
 WANTS = tuple(2**power for power in range(5, 18))
@@ -116,12 +116,15 @@ def _landscape(spec: Spec, now: State, text: Text) -> None:
     whole = lately(spec)
     if whole is not None:
         _found(whole, now, text)
-    elif now.budget == _COARSE:
-        work = working(spec, partial(landscape, spec), "choosing")
-        if shown(work, text):
-            _found(work.result, now, text)
-    else:
+    elif now.budget != _COARSE:
         _run(spec, now, text)
+    elif shown(work := _coarse(spec), text):
+        _found(work.result, now, text)
+
+
+def _coarse(spec: Spec) -> Work[Landscape]:
+    """A landscape that is computed at once."""
+    return working(spec, partial(landscape, spec), "choosing")
 
 
 def _run(spec: Spec, now: State, text: Text) -> None:
@@ -137,6 +140,11 @@ def _run(spec: Spec, now: State, text: Text) -> None:
         _watch(run, text)
     if run is not None and (found := run.found) is not None:
         _found(replace(found, spec=spec), now, text)
+    elif coarse := asked(now, _COARSE):
+        st.caption(text("choose.meanwhile"))
+        if shown(work := _coarse(coarse), text):
+            for picture in pictures_of(work.result, now, text):
+                page.sketch(picture, text)
 
 
 @st.fragment(run_every=_EVERY)
