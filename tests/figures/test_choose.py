@@ -13,6 +13,7 @@ from xpos_viz.figures.choose import (
     front_curve,
     goal_map,
 )
+from xpos_viz.figures.words import listed
 from xpos_viz.pictures.choose import asked
 from xpos_viz.state import from_address
 from xpos_viz.texts import LANGUAGES, texts
@@ -144,13 +145,17 @@ def test_what_is_beyond_a_limit_is_crossed_out_and_said():
     assert best_words(none, EN) == EN("choose.none_within")
 
 
+JUDGED = {
+    "en": ("256 tokens", "layer 8, head 2 of the text (28 tokens)"),
+    "zh": ("256 个词元", "该文本（28 个词元）的第 8 层第 2 头"),
+}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_and_of_what_goals_are_judged_is_said(language):
     shown = found(goal="beyond", second_goal="half_life", name="pronoun", goal_window="8")
-    grid = goal_map(shown, 0, texts(language))
-    expected = {
-        "en": "256 tokens, layer 8, head 2 of the text",
-        "zh": "256 个词元，该文本的第 8 层第 2 头",
-    }
-    assert grid.title[1].replace(" and ", ", ") == expected[language]
-    assert "8" in grid.title[0]
+    text, (length, head) = texts(language), JUDGED[language]
+    one, other = (goal_map(shown, place, text) for place in (0, 1))
+    assert (one.title[1], other.title[1]) == (head, length)
+    assert "8" in one.title[0]
+    assert front_curve(shown, text).title[1] == listed([length, head], text)

@@ -1,6 +1,6 @@
 """Goals over γ and B: a map of each, and what one goal costs the other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from xpos_viz.choosing import Goal
 from xpos_viz.choosing.landscape import Landscape
+from xpos_viz.choosing.spec import Case
 from xpos_viz.figures.description import Bar, Curve, Curves, Grid, Mark
 from xpos_viz.figures.words import listed, number, rounded, tokens
 from xpos_viz.inputs import Computed
@@ -54,11 +55,12 @@ def goal_map(
     if goal.wanted is not None:  # as many times too much, or too little
         shown = _powers(shown, goal.wanted)
         label = text("choose.times", wanted=tokens(round(goal.wanted), text))
+    at = judged(found, [goal], text)
     both = goal.wanted is not None or bool(np.nanmin(shown, initial=0.0) < 0)
     return Grid(
         name=NAMES[place],
-        alt=text("choose.alt", goal=title, at=judged(found, text), best=best_words(found, text)),
-        title=(title[:1].upper() + title[1:], judged(found, text)),
+        alt=text("choose.alt", goal=title, at=at, best=best_words(found, text)),
+        title=(title[:1].upper() + title[1:], at),
         x=text("choose.scale_base"),
         y=text("choose.gamma"),
         columns=tuple(map(number, found.scale_bases)),
@@ -100,7 +102,7 @@ def front_curve(found: Landscape, text: Text, chosen: int | None = None) -> Curv
     return Curves(
         name="front",
         alt=text("choose.front_alt", first=words[0], second=words[1], count=len(front)),
-        title=(text("choose.front"), judged(found, text)),
+        title=(text("choose.front"), judged(found, found.spec.goals, text)),
         x=_axis(first, text),
         y=_axis(second, text),
         logarithmic=bool(len(x) and x.min() > 0 and x.max() > 30 * x.min()),
@@ -131,12 +133,18 @@ def unit(goal: Goal, text: Text) -> str:
     return text(f"choose.units.{goal.objective}")
 
 
-def judged(found: Landscape, text: Text) -> str:
-    """Say at which length and of which text goals are judged."""
-    parts = [tokens(length, text) for length in found.spec.lengths]
-    heads = [case for case in found.spec.cases if isinstance(case, Computed)]
-    parts += [text("choose.head", layer=head.layer, head=head.head) for head in heads]
-    return listed(parts, text)
+def judged(found: Landscape, goals: Sequence[Goal], text: Text) -> str:
+    """Say at which length, or of which text, some goals are judged."""
+    cases = (case for case in found.spec.cases if any(goal.row.reads(case) for goal in goals))
+    return listed([_case(case, text) for case in cases], text)
+
+
+def _case(case: Case, text: Text) -> str:
+    """A length, or a head of a text."""
+    if not isinstance(case, Computed):
+        return tokens(case.tokens, text)
+    read = tokens(case.tokens, text)
+    return text("choose.head", layer=case.layer, head=case.head, tokens=read)
 
 
 def setting(row: Mapping[str, float] | pd.Series, text: Text) -> str:

@@ -17,7 +17,7 @@ _GUESSED = 8.0  # bits per byte of one that knows nothing
 def model_words(trained: Trained, text: Text) -> str:
     """Write a model of one's own, by what is not usual and what others differ in.
 
-    Such as XPos (B 64), seed 3.
+    Such as XPos (B 64) · seed 3.
     """
     own = trained.encoding
     others = (encoding_of(SETTING, own.name), *contenders(SETTING).values())

@@ -7,6 +7,7 @@ equal, and they read the same bytes in the same order.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import cast
 
@@ -105,19 +106,22 @@ def encoding_of(setting: Setting, name: str) -> Encoding:
     return known[name] if name in known else Encoding(name, (("head_dim", _HEAD_DIM),))
 
 
-def contenders(setting: Setting) -> dict[str, Encoding]:
+@lru_cache(maxsize=16)
+def contenders(setting: Setting) -> Mapping[str, Encoding]:
     """Return the encodings that are compared at a setting, by name.
 
     ALiBi's heads are narrower where there would be too few slopes of them.
     """
     narrow = min(_HEAD_DIM, setting.width // 4)
-    return {
-        "rope": rope(_HEAD_DIM),
-        "xpos_half": xpos(_HEAD_DIM, scale_base=setting.length / 2),
-        "xpos_512": xpos(_HEAD_DIM, scale_base=512.0),
-        "alibi": alibi(narrow, slope=alibi_slopes(setting.width // narrow)),
-        "nope": nope(_HEAD_DIM),
-    }
+    return MappingProxyType(
+        {
+            "rope": rope(_HEAD_DIM),
+            "xpos_half": xpos(_HEAD_DIM, scale_base=setting.length / 2),
+            "xpos_512": xpos(_HEAD_DIM, scale_base=512.0),
+            "alibi": alibi(narrow, slope=alibi_slopes(setting.width // narrow)),
+            "nope": nope(_HEAD_DIM),
+        }
+    )
 
 
 @dataclass(frozen=True, eq=False)

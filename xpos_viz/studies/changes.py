@@ -45,6 +45,7 @@ _CELLS = 1 << 22  # weights of a layer that are formed at a time
 _AT_ONCE = 2  # strips that are computed at a time, each in a thread
 _STRIP = 128  # most queries of them: what none of these sees is not formed
 _WEIGHTS = 1 << 26  # bytes of weights with own encodings that are kept, of all texts
+_VECTORS = 1 << 25  # bytes of vectors after their own rotation that are kept, of all texts
 _TEXTS = 64  # texts whose numbers are kept
 
 
@@ -246,10 +247,11 @@ def _strips(
             f"the encoding of layer {layer} fades already, got {own!r:.120}; "
             "use rope or another that does not, or compare weights of a capture."
         )
-    vectors, both = capture.layer_vectors(layer), (own, own)
     if own.theta.any():  # its own rotation first: what is applied next is added to that
-        vectors = _turned(capture, own, *vectors)
+        vectors = _turned(capture, layer, own)
         both = (nope(own.head_dim), fading.replace(rotary_width=own.rotary_width))
+    else:
+        vectors, both = capture.layer_vectors(layer), (own, own)
     queries, keys = len(capture.query_positions), len(capture.key_positions)
     size = max(1, min(_STRIP, _CELLS // (capture.heads * keys)))
     parts = (slice(start, start + size) for start in range(0, queries, size))
@@ -302,11 +304,17 @@ class _Read:
         return cls(weights, (attention_entropy(weights), distance, sink))
 
 
-def _turned(capture: Capture, own: Encoding, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+def _turned(capture: Capture, layer: int, own: Encoding) -> tuple[Tensor, Tensor]:
     """Queries and keys of a layer after its own rotation, and its temperature."""
-    m, n = capture.query_positions, capture.key_positions
-    q, k = apply_encoding(q, k, own, query_positions=m, key_positions=n, layout=capture.layout)
-    return (q * own.temperature).to(q), k
+    key = (capture.hash, layer, own)
+    found = _rotated.get(key)
+    if found is None:
+        m, n = capture.query_positions, capture.key_positions
+        q, k = capture.layer_vectors(layer)
+        q, k = apply_encoding(q, k, own, query_positions=m, key_positions=n, layout=capture.layout)
+        found = (q * own.temperature).to(q), k
+        _rotated.put(key, found)
+    return found
 
 
 def _last(keys: Bool[Tensor, " keys"]) -> int:
@@ -315,4 +323,5 @@ def _last(keys: Bool[Tensor, " keys"]) -> int:
 
 
 _kept: Kept[Changes] = Kept(_TEXTS)
+_rotated: Kept[tuple[Tensor, Tensor]] = Kept(_VECTORS, lambda both: sum(x.nbytes for x in both))
 _own: Kept[_Read] = Kept(_WEIGHTS, lambda read: read.weights.nbytes)

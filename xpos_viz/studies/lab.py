@@ -81,7 +81,7 @@ class Lab:
     def encodings(self) -> dict[str, Encoding]:
         """All that may be looked at, by name."""
         own = {each.trained.text: each.trained.encoding for each in self.yours}
-        return contenders(self.setting) | own
+        return {**contenders(self.setting), **own}
 
     def model(self, name: str) -> Transformer:
         """Return one of those that may be looked at."""
@@ -199,9 +199,7 @@ def resolved(lab: Lab) -> pd.DataFrame:
 
     Lengths are those from L on.
     """
-    table = spread(lab, "resolution", "causal")
-    found = table.pivot_table(index="encoding", columns="length", values="value")
-    return found.loc[list(lab.models), list(lab.beyond)]
+    return _resolutions(lab.size, lab.yours).loc[list(lab.models), list(lab.beyond)]
 
 
 def ranked(values: pd.Series) -> list[str]:
@@ -218,6 +216,14 @@ def _spread(size: str, yours: tuple[Learned, ...], measure: str) -> pd.DataFrame
     found = {"value": values.mean(), "error": grouped["error"].mean()}
     found |= {"least": values.min(), "most": values.max()}
     return pd.DataFrame(found).reset_index()
+
+
+@lru_cache(maxsize=8)
+def _resolutions(size: str, yours: tuple[Learned, ...]) -> pd.DataFrame:
+    """The resolution of all models, a column for each length."""
+    found = _spread(size, yours, "resolution")
+    causal = found[found["mask"] == "causal"]
+    return causal.pivot_table(index="encoding", columns="length", values="value")
 
 
 def _of_seeds(lab: Lab, measure: str, along: str) -> pd.DataFrame:

@@ -139,8 +139,15 @@ def _hidden(lab: Lab, text: Text) -> Iterator[str]:
             length=number(length),
             twice=number(2 * length),
             change=fixed(-row["change"], 3),
-            **{key: fixed(row[key], 3) for key in ("excess", "least", "most")},
+            excess=_spread(row, text),
         )
+
+
+def _spread(row: pd.Series, text: Text) -> str:
+    """A paired excess, and where several seeds have it, from the least to the most of them."""
+    found = {key: fixed(row[key], 3) for key in ("excess", "least", "most")}
+    one = row["least"] == row["most"]
+    return found["excess"] if one else text("lab.notice.spread", **found)
 
 
 def _resolution(whole: pd.DataFrame, lab: Lab, text: Text) -> Iterator[str]:
