@@ -26,8 +26,8 @@ def one_core() -> Generator[None]:
     True
     """
     before = torch.get_num_threads()
-    _compute_with(1)
     try:
+        _compute_with(1)
         yield
     finally:
         _compute_with(before)

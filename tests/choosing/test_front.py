@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.choosing.specs import MIXED, spec, swept
@@ -179,3 +180,24 @@ def test_where_nothing_is_allowed_it_is_said_why(goals, said, tmp_path):
         best(points, wanted)
     most = f"{points[goals[0].label].max():.4g}"
     assert str(refused.value) == said.format(most=most)
+
+
+INFINITE = {  # direction, values of settings 0, 1, 2: which is the best
+    "smaller": ((math.inf, 5.0, math.inf), 1),
+    "larger": ((1.0, math.inf, 2.0), 1),
+}
+
+
+@pytest.mark.parametrize("direction", INFINITE)
+@pytest.mark.parametrize("limit", [None, 0.0])
+def test_what_is_infinite_comes_before_or_after_what_is_equal(direction, limit):
+    values, first = INFINITE[direction]
+    goal = Goal("half_life", direction=direction, below=limit)
+    wanted = spec(goal, parameters=(("gamma", (0.1, 0.4, 1.6)),))
+    points = pd.DataFrame(
+        {"point": range(3), "setting": range(3), "gamma": (0.1, 0.4, 1.6), "half_life": values}
+    ).assign(length=math.nan, text="", layer=-1, head=-1, error=None)
+    found = ranked(points, wanted)
+    assert found["setting"][0] == first
+    assert found["front"][0] == (limit is None)
+    assert not found.columns.str.contains("infinite").any()

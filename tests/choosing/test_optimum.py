@@ -1,6 +1,7 @@
 """Known optima are found: by a grid, a Sobol sequence, TPE and the gradient."""
 
 import math
+from concurrent.futures import BrokenExecutor
 
 import numpy as np
 import pandas as pd
@@ -266,6 +267,30 @@ def test_a_search_outlives_a_trial_that_ends_its_workers():
     assert [points.start for points in deadly.asked] == [0, 1, 2, 3, 4, 5, 4, 4, 6, 7, 8]
     assert found["error"][4] == "its worker ended 3 times; there may be too little memory for it"
     assert found["pair_half_life"].isna().tolist() == [place == 4 for place in range(9)]
+
+
+def test_a_search_outlives_its_first_trial_where_others_are_computed_beside_it():
+    deadly = Deadly(0)
+    found = search(spec(PAIR, parameters=(OF_SCALE_BASE,)), trials=6, at_once=3, executor=deadly)
+    assert found["error"].notna().tolist() == [True, *[False] * 5]
+
+
+class Broken(Deadly):
+    """Takes nothing more once it has ended, as pools of processes do."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        if any(self.deadly in points for points in self.asked):
+            raise BrokenExecutor("a child process terminated abruptly")
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_search_whose_executor_breaks_is_said():
+    with pytest.raises(SweepError) as failed:
+        search(spec(PAIR, parameters=(OF_SCALE_BASE,)), trials=9, executor=Broken(4))
+    assert str(failed.value) == (
+        "the executor takes no more work, got BrokenExecutor: a child process terminated "
+        "abruptly; what was kept is kept: resume with another, such as Processes()."
+    )
 
 
 def test_a_search_whose_workers_never_live_is_said():

@@ -59,7 +59,7 @@ def test_models_are_trained_measured_and_summed_up(tmp_path, story):
     done = [line for line in said.splitlines() if line.startswith("Measuring")]
     assert done == [f"Measuring {name}…" for name in sorted(names)]
     announced = said.splitlines()[1]
-    assert announced.startswith("6 models to measure: about ")
+    assert announced.startswith("Models to measure: 6, about ")
     assert announced.endswith(" s.")
     table = pd.read_parquet(out / "results.parquet")
     assert [*table.columns] == [
@@ -106,7 +106,9 @@ def test_what_is_added_to_a_folder_is_all_that_is_trained_and_measured(
     _, said, _ = train(out, story, "--steps", 2, "--encodings", "rope,nope")
     assert "2 runs, 2 steps to do: about " in said
     assert {*learned} == {"nope"}
+    monkeypatch.setattr("xpos_viz.cli.lab.measure._timed", lambda *_: 60.0)
     said = call("lab", "eval", out, "--corpus", story)[1]
+    assert "Models to measure: 1, about 2 min 0 s." in said.splitlines()  # of two texts
     assert "Measuring nope-0…" in said
     assert "rope-0…" not in said.replace("nope-0…", "")
     after = pd.read_parquet(out / "results.parquet")

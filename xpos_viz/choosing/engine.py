@@ -20,11 +20,12 @@ from xpos_viz.choosing.spec import Spec
 from xpos_viz.choosing.working import (
     TRIES,
     Lacking,
-    SweepError,
     hopeless,
     never,
     packed,
     sent_next,
+    submitted,
+    unasked,
     work,
     worker_ended,
 )
@@ -182,14 +183,8 @@ class _Run:
     def submit(self) -> bool:
         """Keep the workers busy; return whether anything is under way."""
         while len(self._waiting) < self._room and (task := self._next()):
-            try:
-                future = self._executor.submit(work, self._spec, task.points, packed(task.sent))
-            except RuntimeError as error:  # it is broken, or was shut down
-                raise SweepError(
-                    f"the executor takes no more work, got {type(error).__name__}: {error}; what "
-                    "was kept is kept: resume with another, such as Processes()."
-                ) from error
-            self._waiting[future] = task
+            given = self._spec, task.points, packed(task.sent)
+            self._waiting[submitted(self._executor, work, *given)] = task
         return bool(self._waiting)
 
     @property
@@ -206,10 +201,7 @@ class _Run:
                 found = future.result()
             except Exception as error:
                 if not worker_ended(error):
-                    raise SweepError(
-                        f"the workers could not be asked, got {type(error).__name__}: {error}; "
-                        "they need this package, in the same version and on their path."
-                    ) from error
+                    raise unasked(error) from error
                 self._lost(task, error)
             else:
                 self._came(task, found)
@@ -258,7 +250,10 @@ class _Run:
         if isinstance(found, Lacking):
             self._lacking.add(found.worker)
             return self._again.append(replace(task, sent=sent_next(task.sent, found)))
-        self._lacking.discard(found.worker)
+        if found.worker in self._lacking:
+            self._lacking.remove(found.worker)
+        elif task.sent and self._lacking:  # who lacks it still, and lives, will say so again
+            self._lacking.pop()
         pace = found.seconds / len(found.points)
         fresh = 1.0 if math.isnan(self._pace) else _FRESH
         self._pace = pace if fresh == 1.0 else (1 - fresh) * self._pace + fresh * pace

@@ -15,8 +15,9 @@ def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
 
     Losses have units of their own. So at each length the loss of a goal counts from 0 at the best
     setting that is within all limits to the weight of the goal at the worst, of those that are
-    finite; what is infinite counts as the best or the worst, and what is beyond a limit goes on
-    by the same measure. Which setting is the best thus depends on those that were tried, where
+    finite, or of all settings where none is; what is infinite counts as the best or the worst and
+    comes before or after what is equal to it, and what is beyond a limit goes on by the same
+    measure. Which setting is the best thus depends on those that were tried, where
     there are several goals.
 
     Parameters
@@ -46,13 +47,16 @@ def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     limits = [goal.allowed(values[goal.label]) for goal in spec.goals]
     table["allowed"] = known & np.logical_and.reduce(limits)
     table["loss"], table["front"] = np.nan, False
+    table["infinite"] = (np.sign(losses) * np.isinf(losses)).sum(1)  # tells equal losses apart
     for _, rows in table.groupby("length", dropna=False):
         places, allowed = rows.index.to_numpy(), rows["allowed"].to_numpy()
         table.loc[places, "loss"] = _shares(losses[places], allowed) @ weights
         places = places[allowed]
         table.loc[places[pareto(losses[places])], "front"] = True
-    order = ["allowed", "loss", "setting", "length"]
-    return table.sort_values(order, ascending=[False, True, True, True], ignore_index=True)
+    order = ["allowed", "loss", "infinite", "setting", "length"]
+    ascending = [name != "allowed" for name in order]
+    ordered = table.sort_values(order, ascending=ascending, ignore_index=True)
+    return ordered.drop(columns="infinite")
 
 
 def best(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
@@ -89,8 +93,10 @@ def pareto(losses: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _shares(losses: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Losses, each counted from 0 at the best allowed row to 1 at the worst."""
-    finite = np.ma.masked_where(~(np.isfinite(losses) & allowed[:, None]), losses)
+    """Losses, each counted from 0 at the best allowed row to 1 at the worst; of all, if none is."""
+    known = np.isfinite(losses)
+    judged = known & (allowed[:, None] | ~allowed.any())
+    finite = np.ma.masked_where(~judged, losses)
     low, high = finite.min(0).filled(0.0), finite.max(0).filled(0.0)
     ends = np.where(np.isinf(losses), losses.clip(low, high), losses)
     return (ends - low) / np.where(high > low, high - low, 1.0)

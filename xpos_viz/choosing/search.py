@@ -29,11 +29,14 @@ from xpos_viz.choosing.working import (
     never,
     packed,
     sent_next,
+    submitted,
+    unasked,
     work_on,
     worker_ended,
 )
 from xpos_viz.encoding import PARAMETERS
 from xpos_viz.entry import check_whole
+from xpos_viz.inputs.captured import lookup
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
@@ -116,14 +119,17 @@ def search(
     Returns
     -------
     DataFrame
-        Points as :func:`xpos_viz.choosing.points_of` returns them; settings are trials.
+        Points as :func:`xpos_viz.choosing.points_of` returns them; settings are trials. Where
+        there are several goals, :func:`xpos_viz.choosing.best` ranks them by their shares at each
+        length, which need not be the sum that was looked for.
 
     Raises
     ------
     ValueError
         For an unknown sampler, or numbers out of range.
     SweepError
-        If no worker lives long enough to compute anything, or keeps all captures at once.
+        If no worker lives long enough to compute anything or keeps all captures at once, the
+        workers lack this package, or the executor takes no more work.
 
     Examples
     --------
@@ -139,6 +145,7 @@ def search(
     check_choice("sampler", sampler, SAMPLERS)
     check_whole("trials", trials, 1)
     check_whole("at_once", at_once, 1)
+    captures = tuple(map(lookup, spec.data))  # so that they stay until all have been sent
     study, tables = _study(spec, SAMPLERS[sampler]), list[pa.Table]()
     ways = {name: _distribution(name, each) for name, each in spec.parameters}
     with ThreadPoolExecutor(1) if executor is None else nullcontext(executor) as workers:
@@ -147,6 +154,7 @@ def search(
             asked = [study.ask(ways) for _ in range(min(at_once, trials - first))]
             tables.append(_computed(spec, first, asked, workers))
             _tell(spec, study, asked, tables[-1].to_pandas(), SAMPLERS[sampler])
+    del captures
     report(1.0)
     return pa.concat_tables(tables).to_pandas()
 
@@ -191,12 +199,21 @@ def _computed(spec: Spec, first: int, asked: list["Trial"], executor: Executor) 
         (range(number * count, (number + 1) * count), _columns(trial, count))
         for number, trial in enumerate(asked, first)
     ]
-    futures = [executor.submit(work_on, spec, *task) for task in tasks]
-    batches = [
-        _batch(spec, task, executor, future) for task, future in zip(tasks, futures, strict=True)
-    ]
+    futures = [submitted(executor, work_on, spec, *task) for task in tasks]
+    try:
+        batches = [
+            _batch(spec, task, executor, future)
+            for task, future in zip(tasks, futures, strict=True)
+        ]
+    finally:
+        for future in futures:
+            future.cancel()
+    lost = [found for found in batches if isinstance(found, Exception)]
+    if not first and len(lost) == len(batches):
+        raise never(lost[0]) from lost[0]
     return pa.concat_tables(
-        rows(spec, batch, parameters) for batch, (_, parameters) in zip(batches, tasks, strict=True)
+        rows(spec, hopeless(spec, points) if isinstance(found, Exception) else found, parameters)
+        for found, (points, parameters) in zip(batches, tasks, strict=True)
     )
 
 
@@ -205,25 +222,23 @@ def _batch(
     task: tuple[range, Mapping[str, NDArray[np.float64]]],
     executor: Executor,
     future: Future[Batch | Lacking],
-) -> Batch:
-    """The points of a trial; if its worker lacks something or ends, it is asked for again."""
+) -> Batch | Exception:
+    """The points of a trial, asked for anew if a worker lacks something or ends; or how it did."""
     ended, sent = 0, ()
     while True:
         try:
             found = future.result()
         except Exception as error:
             if not worker_ended(error):
-                raise
+                raise unasked(error) from error
             ended += 1
-            if ended == TRIES and not task[0].start:
-                raise never(error) from error
             if ended == TRIES:
-                return hopeless(spec, task[0])
+                return error
         else:
             if isinstance(found, Batch):
                 return found
             sent = sent_next(sent, found)
-        future = executor.submit(work_on, spec, *task, packed(sent))
+        future = submitted(executor, work_on, spec, *task, packed(sent))
 
 
 def _columns(trial: "Trial", count: int) -> dict[str, NDArray[np.float64]]:

@@ -13,9 +13,12 @@ import os
 import pickle
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,9 @@ from xpos_viz.choosing.spec import Case, Spec, experiment
 from xpos_viz.inputs.captured import keep, lookup
 from xpos_viz.limits import LIMITS
 from xpos_viz.one_core import one_core
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 TRIES = 3
 """How often the worker of one point may end before the point counts as failed."""
@@ -85,6 +91,33 @@ def hopeless(spec: Spec, points: range) -> Batch:
     said = f"its worker ended {TRIES} times; there may be too little memory for it"
     values = np.full((len(points), len(spec.goals)), np.nan)
     return Batch(points, values, (said,) * len(points), 0.0)
+
+
+def submitted(
+    executor: Executor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> Future[T]:
+    """Hand work to an executor.
+
+    Raises
+    ------
+    SweepError
+        If it takes no more.
+    """
+    try:
+        return executor.submit(function, *args, **kwargs)
+    except RuntimeError as error:  # it is broken, or was shut down
+        raise SweepError(
+            f"the executor takes no more work, got {type(error).__name__}: {error}; what "
+            "was kept is kept: resume with another, such as Processes()."
+        ) from error
+
+
+def unasked(error: Exception) -> SweepError:
+    """Return what is said where workers raise what is no result of the work."""
+    return SweepError(
+        f"the workers could not be asked, got {type(error).__name__}: {error}; "
+        "they need this package, in the same version and on their path."
+    )
 
 
 def never(error: Exception) -> SweepError:
@@ -156,7 +189,8 @@ def computed(
 def _prepared(spec: Spec, sent: tuple[bytes, ...]) -> Lacking | None:
     """Keep what was sent; return what is missing, if anything is."""
     for each in sent:
-        keep(pickle.loads(each))
+        with suppress(ValueError):  # it is larger than all that is kept, and lacking still
+            keep(pickle.loads(each))
     lacking = tuple(name for name in spec.data if not _has(name))
     return Lacking(lacking, LIMITS.kept, _me()) if lacking else None
 

@@ -59,7 +59,7 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
     left = {name: state for name, state in done.items() if name not in parts}
     texts = {name: windows(corpus, state.recipe.setting) for name, state in left.items()}
     if left:
-        click.echo(f"{len(left)} models to measure: about {_estimate(left, texts)}.", err=True)
+        click.echo(f"Models to measure: {len(left)}, about {_estimate(left, texts)}.", err=True)
     else:
         click.echo(f"All {len(done)} models are measured already.", err=True)
     for name, state in left.items():
