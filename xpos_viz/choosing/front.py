@@ -47,16 +47,16 @@ def ranked(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     limits = [goal.allowed(values[goal.label]) for goal in spec.goals]
     table["allowed"] = known & np.logical_and.reduce(limits)
     table["loss"], table["front"] = np.nan, False
-    table["infinite"] = (np.sign(losses) * np.isinf(losses)).sum(1)  # tells equal losses apart
     for _, rows in table.groupby("length", dropna=False):
         places, allowed = rows.index.to_numpy(), rows["allowed"].to_numpy()
         table.loc[places, "loss"] = _shares(losses[places], allowed) @ weights
         places = places[allowed]
         table.loc[places[pareto(losses[places])], "front"] = True
-    order = ["allowed", "loss", "infinite", "setting", "length"]
-    ascending = [name != "allowed" for name in order]
-    ordered = table.sort_values(order, ascending=ascending, ignore_index=True)
-    return ordered.drop(columns="infinite")
+    infinite = (np.isposinf(losses).astype(int) - np.isneginf(losses)).sum(1)
+    order = np.lexsort(
+        (table["length"], table["setting"], infinite, table["loss"], ~table["allowed"])
+    )
+    return table.iloc[order].reset_index(drop=True)
 
 
 def best(points: pd.DataFrame, spec: Spec) -> pd.DataFrame:
