@@ -30,7 +30,8 @@ LEFT_OUT = pytest.StashKey[dict[str, int]]()
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
     """What pages put into the environment ends with the test; they wait, however busy it is."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setattr("xpos_viz.ui.work.MOMENT", 60.0)
+    for name in ("MOMENT", "UNSEEN"):
+        monkeypatch.setattr(f"xpos_viz.ui.work.{name}", 60.0)
 
 
 def find_chromium() -> str | None:
