@@ -98,14 +98,15 @@ def _lines(curves: Curves) -> Iterator[Spec]:
     """One line per curve."""
     for place, curve in enumerate(curves.curves):
         colour, dash = stroke(curves.places[place], curve.dash)
+        alone = len(curve.x) == 1  # rounded, a dot could be beyond the end of the axis, and hidden
         yield {
             "type": "scatter",
-            "x": sent(curve.x),
+            "x": curve.x if alone else sent(curve.x),
             "y": _heights(curve.y, curves),
             "name": safe(curve.label),
             "legendgroup": str(place),
-            "mode": "lines" if len(curve.x) > 1 else "markers",
             "line": {"color": colour, "width": 2, "dash": dash},
+            **({"mode": "markers", "cliponaxis": False} if alone else {"mode": "lines"}),
         } | _read(curve.y, curves)
 
 
