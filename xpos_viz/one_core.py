@@ -25,7 +25,8 @@ def one_core() -> Generator[None]:
     >>> torch.get_num_threads() == before
     True
     """
-    before = torch.get_num_threads()
+    with _alone:
+        before = torch.get_num_threads()
     try:
         _compute_with(1)
         yield
@@ -37,11 +38,12 @@ def _compute_with(count: int) -> None:
     """Change the number of this thread alone.
 
     Torch keeps a number for each thread that has computed, and one for those to come, and sets
-    both at once; a thread that has not computed sets only the latter.
+    both at once; a thread that has not computed sets only the latter. Until that is set back, one
+    that asks for the first time would get `count`, so who asks here waits for its turn.
     """
-    if torch.get_num_threads() == count:
-        return
     with _alone:
+        if torch.get_num_threads() == count:
+            return
         coming = _by_another(torch.get_num_threads)
         torch.set_num_threads(count)
         _by_another(torch.set_num_threads, coming)
