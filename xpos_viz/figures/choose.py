@@ -141,10 +141,10 @@ def judged(found: Landscape, goals: Sequence[Goal], text: Text) -> str:
 
 def _case(case: Case, text: Text) -> str:
     """A length, or a head of a text."""
+    length = tokens(case.tokens, text)
     if not isinstance(case, Computed):
-        return tokens(case.tokens, text)
-    read = tokens(case.tokens, text)
-    return text("choose.head", layer=case.layer, head=case.head, tokens=read)
+        return length
+    return text("choose.head", layer=case.layer, head=case.head, tokens=length)
 
 
 def setting(row: Mapping[str, float] | pd.Series, text: Text) -> str:

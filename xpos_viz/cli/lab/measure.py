@@ -14,6 +14,7 @@ from xpos_viz.cli.output import progress, provenance, save
 from xpos_viz.export.data import RECIPE, parquet
 from xpos_viz.lab.corpus import Corpus, corpus_at
 from xpos_viz.lab.evaluation import windows
+from xpos_viz.lab.model import Setting
 from xpos_viz.lab.results import RUNS, of_run, read_results, told
 from xpos_viz.lab.store import ENDING, RESULTS, State
 from xpos_viz.writing import check
@@ -57,25 +58,26 @@ def _measure(path: Path, corpus: Corpus, done: dict[str, State]) -> None:
         if measured_on.get(name) == state.words
     }
     left = {name: state for name, state in done.items() if name not in parts}
-    texts = {name: windows(corpus, state.recipe.setting) for name, state in left.items()}
+    settings = {state.recipe.setting for state in left.values()}
+    texts = {setting: windows(corpus, setting) for setting in settings}
     if left:
         click.echo(f"Models to measure: {len(left)}, about {_estimate(left, texts)}.", err=True)
     else:
         click.echo(f"All {len(done)} models are measured already.", err=True)
     for name, state in left.items():
         with progress(f"Measuring {name}") as report:
-            parts[name] = of_run(name, state, texts[name], report)
+            parts[name] = of_run(name, state, texts[state.recipe.setting], report)
         table = pd.concat([parts[each] for each in done if each in parts], ignore_index=True)
         runs = told({each: done[each] for each in parts})
         save(path, parquet(table, {RECIPE: provenance(), RUNS: runs}))
 
 
-def _estimate(left: dict[str, State], texts: dict[str, Tensor]) -> str:
+def _estimate(left: dict[str, State], texts: dict[Setting, Tensor]) -> str:
     """How long it takes, by few texts of one model of each kind, which are thrown away."""
-    kinds = {name: replace(state.recipe, seed=0) for name, state in left.items()}
-    one_of = {kind: name for name, kind in kinds.items()}
-    each = {kind: _timed(left[name], texts[name]) for kind, name in one_of.items()}
-    return spoken(sum(each[kind] * len(texts[name]) for name, kind in kinds.items()))
+    kinds = [replace(state.recipe, seed=0) for state in left.values()]
+    one_of = dict(zip(kinds, left.values(), strict=True))
+    each = {kind: _timed(state, texts[kind.setting]) for kind, state in one_of.items()}
+    return spoken(sum(each[kind] * len(texts[kind.setting]) for kind in kinds))
 
 
 def _timed(state: State, texts: Tensor) -> float:
